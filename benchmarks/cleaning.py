@@ -107,37 +107,37 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import clean
-    from cartograph.clean.recommended import WEIGHABLE
-    from cartograph.schema import NOISE, DatasetInfo, examples_schema
+    from cartograph.clean.recommended import WEIGHABLE, doubted_again
+    from cartograph.schema import DatasetInfo, examples_schema
     from cartograph.statistics.determined import well_determined
-    from cartograph.suspects.committee import committee_scores
+    from cartograph.suspects.among import Among
+    from cartograph.suspects.columns import doubt_column
+    from cartograph.suspects.committee import Reading, committee_scores
     from cartograph.suspects.detector import untested_committee
+    from cartograph.suspects.listing import listed
 
     committee = committee_scores(features, noised, classes, np.random.default_rng(seed), folds=FOLDS)
     doubt, rows = committee.doubt, np.arange(len(noised))
     uids = [f"{row:06}" for row in rows]
     info = DatasetInfo("train", "train", "single", ("text",), (), tuple(classes))
     examples = pa.table([uids, uids, noised.astype(np.int32), ["benchmark"] * len(rows), rows + 1], schema=examples_schema(info))
-    odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))
-    probability = untested_committee({"doubt": odds}, doubt.unknown).probability({"doubt": odds})
-    columns = {
-        "uid": uids,
-        "probability": probability,
-        "flagged": probability >= 0.5,
-        "suggested": doubt.suggested,
-        "suggested_probability": committee.probabilities[rows, doubt.suggested],
-        "rank": np.argsort(np.argsort(-doubt.score, kind="stable")) + 1,
-        "reason": [""] * len(rows),
-    }
-    noise = pa.Table.from_arrays([pa.array(columns[field.name], field.type) for field in NOISE], schema=NOISE)
+    columns, among = doubt_column(committee), Among(examples, Reading(features, None, None), FOLDS, seed, doubt.unknown, 0.5)
+    odds = untested_committee(columns, doubt.unknown).log_odds(columns)
+    noise = listed(uids, odds, noised, classes, committee.probabilities, threshold=0.5)
     recipes = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel", "down-weight": "down-weight"}
     how: dict[str, Any] = {"relabel_above": RELABEL_ABOVE, "precision": PRECISION, "calibrated": doubt.wrong is not None}
-    ways = {arm: clean(examples, noise, {}, recipe=recipe, **how) for arm, recipe in recipes.items()}
+
+    def ways_of(part: Any, suspects: Any, decided: Any) -> dict[str, Any]:
+        return {arm: clean(part, suspects, decided, recipe=recipe, **how) for arm, recipe in recipes.items()}
+
+    ways = ways_of(examples, noise, {})
     if doubt.wrong is None and doubt.unknown not in WEIGHABLE:
         return ways, kept_as_it_is("no estimate")
     known = doubt.wrong is not None and well_determined(doubt.wrong.expected, doubt.wrong.low)
     compared = ways if doubt.wrong is not None else {arm: ways[arm] for arm in ("original", "down-weight")}
-    return ways, choose_arm(features, noised, len(classes), 1.0 - probability, compared, np.random.default_rng([seed, 1]), known=known)
+    again, rng = doubted_again(among, examples, {}, compared, ways_of), np.random.default_rng([seed, 1])
+    right = 1.0 - noise["probability"].to_numpy()
+    return ways, choose_arm(features, noised, len(classes), right, compared, rng, again=again, known=known)
 
 
 def linear(features: Any, labels: np.ndarray, weights: np.ndarray, test: Any, n_classes: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from tasks.audit.committees import committee_inputs, suspects_among
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import files_of, read_files, sources_of
@@ -21,7 +22,7 @@ from tasks.presentation.console import progress, say
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.clean.arms import Arm
+    from cartograph.clean.arms import Again, Arm
     from cartograph.clean.cleaning import Cleaning, Recipe
     from cartograph.clean.decisions import Decision
     from cartograph.clean.original_columns import KeptRows
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
 FOUND = "data/noise/noise.json"
+ARMS = "data/clean/arms.json"
 DATA, METRICS = "data/clean", "reports/clean.metrics.json"
 DECIDED = "data/clean/decided.parquet"
 RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel", "down-weight": "down-weight"}
@@ -73,7 +75,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.clean.cleaning import cleaned_examples, subsets, version
-    from cartograph.clean.recommended import recommended_arm
+    from cartograph.clean.recommended import doubted_again, recommended_arm
     from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from tasks.checks.cleaned_set import validate_cleaning
@@ -85,10 +87,28 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     found = read_json(inputs[FOUND])
     ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(found["calibrated"]))
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
-    wrong = found["wrong"] if found["calibrated"] else None
+    wrong, calibrated = found["wrong"] if found["calibrated"] else None, bool(found["calibrated"])
     rng = np.random.default_rng([params.seed, 1])
+
+    def again(rows: pa.Table, of_rows: Mapping[Arm, Cleaning]) -> Again:
+        def by_arm(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> Mapping[Arm, Cleaning]:
+            outcomes = clean_by_each_recipe(params, part, listed, decided, calibrated=calibrated)
+            return {arm: outcomes[recipe] for arm, recipe in RECIPES.items()}
+
+        return doubted_again(suspects_among(rows, inputs, out.workspace.settings, found), rows, decisions, of_rows, by_arm)
+
     with progress("clean", "folds of models") as update:
-        choice = recommended_arm(examples, noise, decisions, arms, rng, wrong=wrong, unknown=found["unknown"], progress=update)
+        choice = recommended_arm(
+            examples,
+            noise,
+            decisions,
+            arms,
+            rng,
+            wrong=wrong,
+            unknown=found["unknown"],
+            again=again if found["detector"] == "committee" else None,
+            progress=update,
+        )
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
@@ -103,7 +123,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     write_parquet(cleaning.changes, folder / "changes.parquet")
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
         write_parquet(subset, out[selection_file(name)])
-    write_json(folder / "arms.json", {"asked": params.recipe, "used": recipe, **choice.content()})
+    write_json(folder / Path(ARMS).name, {"asked": params.recipe, "used": recipe, **choice.content()})
     described = {**version(examples, cleaned, cleaning.changes), "recipe": recipe}
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
@@ -115,7 +135,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
 
 
 def clean_by_each_recipe(
-    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], *, calibrated: bool
+    params: Clean, examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], *, calibrated: bool
 ) -> dict[Recipe, Cleaning]:
     """Return the outcome of each recipe.
 
@@ -304,7 +324,7 @@ def _summary(version: dict[str, Any]) -> str:
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
     ingest = settings.of(Ingest)
-    return (ROWS, SUSPECTS, FOUND, *(files_of(ingest.train) if ingest.source == "files" else ()))
+    return (ROWS, SUSPECTS, FOUND, *committee_inputs(settings), *(files_of(ingest.train) if ingest.source == "files" else ()))
 
 
 STEP = Step(
@@ -315,6 +335,6 @@ STEP = Step(
     optional=(DECISIONS,),
     outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
     libraries=("great-expectations", "numpy", "pyarrow", "scikit-learn", "scipy"),
-    reads=("ingest",),
+    reads=("ingest", "noise"),
     hints=Hints(persistent=(SHEET,)),
 )

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from cartograph.config import Settings
 from cartograph.data.json_files import read_json
 from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.plan import needs_encoder
 from tasks.engine.workspace import user_file
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.data.arrays import Ids
     from cartograph.data.progress import Progress
     from cartograph.dynamics.epoch_files import Dynamics
-    from cartograph.suspects.committee import Committee
+    from cartograph.suspects.among import Among
+    from cartograph.suspects.committee import Committee, Reading
 
 EMBEDDED = "data/embed"
 STRATA = "data/ingest/strata.parquet"
@@ -93,25 +95,16 @@ def committees(
 
     from cartograph.data.folds import assign_folds
     from cartograph.schema import LINKED, dataset_info
-    from cartograph.suspects.class_forms import class_forms
-    from cartograph.suspects.committee import committee_scores, reading_of
+    from cartograph.suspects.among import committee_of
     from cartograph.suspects.listing import mean_probabilities
 
     info = dataset_info(by_uid.schema)
     for_suggestions = not training.recorded and len(info.labels) > 2
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold, progress=None: None
-    reading = reading_of(by_uid)
-    vectors, options = reading.vectors, reading.options
-    if (own := embedded_vectors(by_uid, inputs, file)) is not None:
-        if options is None or file is not None:
-            vectors = own
-        else:
-            options = options._replace(vectors=own.reshape(len(own), options.number, -1))
+    reading = whole_reading(by_uid, inputs, file)
     given = by_uid["label"].to_numpy()
-    forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
-    labellers = _labellers(by_uid, inputs)
     # Not the table itself, whose texts would stay in memory as long as what is returned here.
     linked = LINKED in by_uid.column_names
 
@@ -126,30 +119,53 @@ def committees(
         if dynamics is not None and training.fine_tuned and not linked:
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
-
-        def score(given: Ids, classes: np.ndarray) -> Committee:
-            return committee_scores(
-                reading.data,
-                given,
-                [info.labels[number] for number in classes],
-                np.random.default_rng([seed, 3]),
-                folds=fold,
-                vectors=vectors,
-                trees=reading.trees,
-                known={name: forms.of_left(shares) for name, shares in known.items()},
-                apart=reading.apart,
-                groups=reading.groups,
-                texts=reading.texts,
-                same=reading.same,
-                compared=reading.compared,
-                options=options,
-                labellers=labellers,
-                progress=progress,
-            )
-
-        return forms.committee(score, labels)
+        return committee_of(reading, labels, info.labels, fold, np.random.default_rng([seed, 3]), known=known, progress=progress)
 
     return opinion
+
+
+def whole_reading(by_uid: pa.Table, inputs: Mapping[str, Path], file: str | None = None) -> Reading:
+    """Return what a committee reads of rows, with what the audit has of them besides: an encoder's vectors or the user's own, labellers.
+
+    Args:
+        by_uid: train rows, some or all.
+        inputs: of the step.
+        file: of the user's own vectors (``embed.file``), one of the inputs; None: the encoder's, where the audit makes them.
+    """
+    from cartograph.suspects.committee import reading_of
+
+    reading = reading_of(by_uid)
+    if (own := embedded_vectors(by_uid, inputs, file)) is not None:
+        if reading.options is None or file is not None:
+            reading = reading._replace(vectors=own)
+        else:
+            by_option = own.reshape(len(own), reading.options.number, -1)
+            reading = reading._replace(options=reading.options._replace(vectors=by_option))
+    return reading._replace(labellers=_labellers(by_uid, inputs))
+
+
+def suspects_among(examples: pa.Table, inputs: Mapping[str, Path], settings: Settings, record: Mapping[str, Any]) -> Among:
+    """Return what finds suspects among some of these rows as the step `noise` does by its committee, hearing nothing of the others.
+
+    What trainings said of the rows is left out: their models have met all of them.
+
+    Args:
+        examples: train rows.
+        inputs: of the step, ``committee_inputs`` among them.
+        settings: of the audit.
+        record: what `noise` found, as in ``data/noise/noise.json``.
+    """
+    from cartograph.suspects.among import Among
+
+    params, embed = settings["noise"].model_dump(), settings.find(Embed)
+    reading = whole_reading(examples, inputs, None if embed is None else embed.file)
+    return Among(examples, reading, params["folds"], params["seed"], record["unknown"], params["threshold"])
+
+
+def committee_inputs(settings: Settings) -> tuple[str, ...]:
+    """Return the declared names of what a committee may read besides the rows."""
+    embedded = (EMBEDDED,) if needs_encoder(settings) else ()
+    return (*embedded, *vectors_file(settings.find(Embed)), *strata_file(settings.find(Ingest)))
 
 
 def strata_file(params: Ingest | None) -> tuple[str, ...]:

@@ -14,13 +14,11 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.committees import EMBEDDED, Training, committees, read_dynamics_of, read_training, strata_file, vectors_file
+from tasks.audit.committees import Training, committee_inputs, committees, read_dynamics_of, read_training
 from tasks.audit.impossible import leave_no_suspects, no_flips
 from tasks.audit.parameters.embed import Embed
-from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
-from tasks.audit.plan import needs_encoder
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -277,9 +275,7 @@ def _summary(found: Mapping[str, Any]) -> str:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     trained = settings.of(Train)
     pretrained = recipes.pretrained_files(trained) if trained.dynamics is None else ()
-    embedded = (EMBEDDED,) if needs_encoder(settings) else ()
-    beside = (*vectors_file(settings.find(Embed)), *strata_file(settings.find(Ingest)))
-    return (_ROWS, "data/measure", "data/train", *embedded, *beside, *pretrained)
+    return (_ROWS, "data/measure", "data/train", *committee_inputs(settings), *pretrained)
 
 
 STEP = Step(

@@ -17,6 +17,9 @@ from tasks.audit.parameters.tune import Tune
 FIRST_PAGE = "first_page"
 """The step that no other waits for."""
 
+HELD_APART = "data/hold_out"
+"""Where versions of the train set stand that were made without the rows held out."""
+
 ACQUISITION_PREFIX = "AL-"
 """How the names of the strategies begin that ask a model trained on a random share."""
 

@@ -11,11 +11,11 @@ from cartograph.config import Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.held_out import as_held_out, held_out_set, part_of_each_class
+from tasks.audit.held_out import as_held_out, held_out_set, holds_out, part_of_each_class
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.train import Train
-from tasks.audit.plan import chosen_selections, retrained_models
+from tasks.audit.plan import HELD_APART, chosen_selections, retrained_models
 from tasks.audit.rate_search import best_of, search_rates
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.kept_results import computed_once
@@ -51,8 +51,9 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     subset, seed = out.cell["subset"], int(out.cell["seed"])
     recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING))
     name = _SUBSET.format(subset=subset)
+    apart = inputs[HELD_APART] / f"{subset}.parquet" if HELD_APART in inputs else None
     train_set = pq.read_table(inputs[_ROWS])
-    rows = take_subset(train_set, pq.read_table(inputs[name]), name)
+    rows = take_subset(train_set, pq.read_table(apart if apart is not None and apart.exists() else inputs[name]), name)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     kept_apart = not evaluation
     if kept_apart:
@@ -74,7 +75,7 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
             f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
             "clean less (section `clean`)."
         )
-    same = [inputs[name] for name in inputs if name not in (_ROWS, _MEASURES, _SUBSET.format(subset=subset))]
+    same = [inputs[name] for name in inputs if name not in (_ROWS, _MEASURES, HELD_APART, _SUBSET.format(subset=subset))]
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     best = _best_rate(params, recipe, rows, same, out) if params.rate_trials else None
     if best is not None:
@@ -250,6 +251,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
     return (
         _SUBSET,
+        *((HELD_APART,) if holds_out(settings) else ()),
         *ingested_sets(settings),
         *((_MEASURES,) if settings.of(Retrain).order != "shuffled" else ()),
         *recipes.epochs_file(settings.of(Train)),

@@ -11,18 +11,18 @@ et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that t
 original is recommended. An arm under which no row is dropped or relabelled or weighs less than half is not recommended: what it gains
 there is chance.
 
-The probabilities were made once, each by models that had not seen the row itself but had seen the other rows, the fold left out among
-them. What an arm does to the rows learnt from thus carries a trace of the labels that it is scored on, and gains come out too large:
-those of ``down-weight``, on planted errors in TREC and customer reviews, were mostly 1.2 to 3 times as large as with probabilities made
-again in every fold; without errors there was no gain either way. The differences are for choosing, not for quoting. How good the choice
-is, ``benchmarks/cleaning.py`` measures on test rows that nothing here has seen.
+In every fold the doubted rows are found again among the rows learnt from, by models that read and hear nothing of the fold left out
+(``suspects.among``): found once among all of them, they carry a trace of the labels that are scored on, and what is gained comes out up
+to three times too large, and is gained where there is nothing to gain. Models start from even odds: of a rare class the first step from its
+share goes too far, and a hair's difference in the rows then changes the accuracy by ten points. How good the choice is,
+``benchmarks/cleaning.py`` measures on test rows that nothing here has seen.
 
-Cost: O(arms · folds · n_classes · nnz), on at most ``MOST_ROWS`` rows; no test set is read.
+Cost: O(arms · folds · n_classes · nnz), and a committee a fold; no test set is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,21 +32,16 @@ from scipy import sparse
 from cartograph.clean.cleaning import Cleaning
 from cartograph.data.arrays import Bools, Floats, Ids, Integers
 from cartograph.data.folds import assign_folds
-from cartograph.data.progress import Progress, piece_of
-from cartograph.features.linear_models import out_of_fold_logistic
-from cartograph.features.options import out_of_fold_options
+from cartograph.data.progress import Progress
+from cartograph.features.linear_models import held_out_logistic
+from cartograph.features.options import held_out_options
 
 Arm = Literal["original", "drop", "relabel", "down-weight"]
+Again = Callable[[Integers], Mapping[Arm, Cleaning]]
 
 FOLDS = 5
 PENALTY = 0.1
 """Of the linear models. Weak, so that a wrong label is learnt, as larger models learn it."""
-
-SHARES_UP_TO = 8
-"""Classes, up to which the models start from the classes' shares; with more of them that loses the rare ones (Banking77: accuracy .08)."""
-
-MOST_ROWS = 20_000
-"""Of a larger train set a sample of so many rows is compared on."""
 
 ERRORS = 2.0
 """Standard errors by which an arm must exceed the original where it is not well determined how many labels are wrong. With one, 10 to 29
@@ -104,11 +99,13 @@ def choose_arm(
     rng: np.random.Generator,
     groups: Integers | None = None,
     *,
+    again: Again | None = None,
+    changed: Mapping[Arm, int] | None = None,
     known: bool = False,
     of_options: bool = False,
     progress: Progress | None = None,
 ) -> ArmChoice:
-    """Return the arms compared on the train set, and the recommended one.
+    """Return the arms compared on rows of the train set, and the recommended one.
 
     Args:
         features: float32, ``(n_examples, n_features)``, finite.
@@ -116,37 +113,46 @@ def choose_arm(
         n_classes: two or more.
         right: probability that each given label is right, in [0, 1], ``(n_examples,)``; where people decided, 1 or 0.
         arms: the outcome of each for every row, ``original`` among them.
-        rng: draws folds, and a sample of rows where there are more than ``MOST_ROWS``.
+        rng: draws folds.
         groups: of each row, ``(n_examples,)``: rows of one are left out together (``linked_rows``); None: each row is on its own.
+        again: returns the outcome of each arm for some of the rows, doubted as if there were no others; None: that for all is used.
+        changed: how many rows of the whole set each arm changes; None: of these.
         known: whether it is well determined how many labels are wrong.
         of_options: whether features are of every option of multiple choice (``features.options.option_features``).
         progress: called with (folds done, folds), over all arms.
     """
-    rows = np.arange(len(labels)) if len(labels) <= MOST_ROWS else np.sort(rng.choice(len(labels), MOST_ROWS, replace=False))
-    given, trust = labels[rows].astype(np.int64), right[rows]
-    if len(rows) < LEAST_ROWS or trust.sum() <= 0:
-        return kept_as_it_is(f"{len(rows):,} rows are too few to compare ways of cleaning")
-    own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
-    fold = assign_folds(given, FOLDS, rng, own)
-    hits: dict[Arm, Bools] = {}
-    read = features[(rows[:, None] * n_classes + np.arange(n_classes)).ravel() if of_options else rows]
-    for number, (arm, cleaning) in enumerate(arms.items()):
-        used = cleaning.kept[rows] * (np.float32(1) if cleaning.weights is None else cleaning.weights[rows])
-        after, weights = cleaning.labels[rows].astype(np.int64), used.astype(np.float32)
-        shown, even = piece_of(progress, number, len(arms), FOLDS), n_classes > SHARES_UP_TO
-        if of_options:
-            [scores] = out_of_fold_options(read, after, n_classes, fold, (PENALTY,), weights, progress=shown)
-        else:
-            [scores] = out_of_fold_logistic(read, after, n_classes, fold, (PENALTY,), weights, even=even, progress=shown)
-        hits[arm] = scores.argmax(axis=1) == given
-    changed = {arm: _changed(cleaning, labels) for arm, cleaning in arms.items()}
-    scored = {arm: _score(own, hits["original"], trust, changed[arm]) for arm, own in hits.items()}
-    changing = [arm for arm in scored if arm != "original" and changed[arm]]
+    given, number = labels.astype(np.int64), len(labels)
+    if number < LEAST_ROWS or right.sum() <= 0:
+        return kept_as_it_is(f"{number:,} rows are too few to compare ways of cleaning")
+    fold = assign_folds(given, FOLDS, rng, None if groups is None else np.unique(groups, return_inverse=True)[1])
+    hits: dict[Arm, Bools] = {arm: np.zeros(number, bool) for arm in arms}
+    fitted = held_out_options if of_options else held_out_logistic
+    parts = int(fold.max()) + 1
+    for part in range(parts):
+        inside, held = np.flatnonzero(fold != part), fold == part
+        for place, (arm, own) in enumerate(_of_rows(arms, inside, again).items()):
+            after, weights = given.copy(), np.zeros(number, np.float32)
+            after[inside] = own.labels
+            weights[inside] = own.kept * (np.float32(1) if own.weights is None else own.weights)
+            hits[arm][held] = (fitted(features, after, n_classes, weights, PENALTY, even=True).argmax(axis=1) == given)[held]
+            if progress is not None:
+                progress(part * len(arms) + place + 1, parts * len(arms))
+    counts = {arm: rows_changed(cleaning, labels) for arm, cleaning in arms.items()} if changed is None else changed
+    scored = {arm: _score(own, hits["original"], right, counts[arm]) for arm, own in hits.items()}
+    changing = [arm for arm in scored if arm != "original" and counts[arm]]
     if not changing:
-        return ArmChoice("original", scored, len(rows), "No way of cleaning changes anything.")
+        return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
     best = max(changing, key=lambda arm: scored[arm].difference)
-    taken, reason = _verdict(best, scored[best], float(trust.sum()), known=known)
-    return ArmChoice(best if taken else "original", scored, len(rows), reason)
+    taken, reason = _verdict(best, scored[best], float(right.sum()), known=known)
+    return ArmChoice(best if taken else "original", scored, number, reason)
+
+
+def _of_rows(arms: Mapping[Arm, Cleaning], rows: Integers, again: Again | None) -> Mapping[Arm, Cleaning]:
+    """Return the outcome of each arm for some rows."""
+    if again is None:
+        return {arm: cleaning.take(rows) for arm, cleaning in arms.items()}
+    found = again(rows)
+    return {arm: found[arm] for arm in arms}
 
 
 def kept_as_it_is(reason: str) -> ArmChoice:
@@ -171,7 +177,8 @@ def _worse(score: ArmScore, rows: float) -> bool:
     return -score.difference - 1.0 / rows > score.error
 
 
-def _changed(cleaning: Cleaning, labels: Ids) -> int:
+def rows_changed(cleaning: Cleaning, labels: Ids) -> int:
+    """Return how many rows are dropped, relabelled, or weigh less than half."""
     light = np.zeros(len(labels), np.bool_) if cleaning.weights is None else cleaning.weights < 0.5
     return int(np.count_nonzero(~cleaning.kept | (cleaning.labels != labels) | light))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -51,6 +51,11 @@ class Cleaning:
     overruled: int
     spared: tuple[str, ...]
     weights: Floats32 | None = None
+
+    def take(self, rows: Integers) -> Cleaning:
+        """Return the outcome of some rows, ``(n_some,)`` places in their order; what is counted or listed is still of all."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, kept=self.kept[rows], labels=self.labels[rows], weights=weights)
 
 
 def clean(

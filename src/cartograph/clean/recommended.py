@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cartograph.clean.arms import Arm, ArmChoice, choose_arm, kept_as_it_is
+from cartograph.clean.arms import Again, Arm, ArmChoice, choose_arm, kept_as_it_is, rows_changed
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
+from cartograph.data.arrays import Integers
 from cartograph.data.linked_rows import user_groups
 from cartograph.data.progress import Progress
+from cartograph.errors import GateError
 from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
@@ -20,6 +22,38 @@ from cartograph.statistics.determined import well_determined
 
 WEIGHABLE = ("little explained", "much noise")
 """Why the number of wrong labels is not known where rows may be weighted by how doubtful their labels are."""
+
+
+MOST_ROWS = 20_000
+"""Of a larger train set a sample of so many rows is compared on."""
+
+
+def doubted_again(
+    among: Callable[[Integers], pa.Table],
+    examples: pa.Table,
+    decisions: Mapping[str, Decision],
+    arms: Mapping[Arm, Cleaning],
+    ways: Callable[[pa.Table, pa.Table, Mapping[str, Decision]], Mapping[Arm, Cleaning]],
+) -> Again:
+    """Return what gives the outcome of each arm for some rows, doubted as if there were no others.
+
+    Args:
+        among: returns the suspects (``schema.NOISE``) among rows, ``(n_some,)`` places in ``examples``.
+        examples: the rows that are compared on.
+        decisions: uid -> what people decided.
+        arms: the outcome of each for every row of ``examples``: taken where decisions leave some rows without one of their classes.
+        ways: returns the outcome of each arm for rows, their suspects and what people decided about them.
+    """
+    uids = examples[UID].to_pylist()
+
+    def again(rows: Integers) -> Mapping[Arm, Cleaning]:
+        own = {uid: decisions[uid] for row in rows.tolist() if (uid := uids[row]) in decisions}
+        try:
+            return ways(examples.take(pa.array(rows)), among(rows), own)
+        except GateError:
+            return {arm: cleaning.take(rows) for arm, cleaning in arms.items()}
+
+    return again
 
 
 def recommended_arm(
@@ -31,6 +65,7 @@ def recommended_arm(
     *,
     wrong: Mapping[str, Any] | None,
     unknown: str | None = None,
+    again: Callable[[pa.Table, Mapping[Arm, Cleaning]], Again] | None = None,
     progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
@@ -43,8 +78,9 @@ def recommended_arm(
         rng: draws folds and, of a large set, a sample of rows.
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
         unknown: why it cannot. Where models explain too little or are contradicted too often (``WEIGHABLE``), rows may still be weighted,
-            which drops and relabels none: 11 of 14 samples of reviews and pairs of sentences, a fifth of their labels wrong or none, were
-            weighted, and linear models won .9 to 7.3 points by it (on clean pairs .9 and 1.7).
+            which drops and relabels none, where models measurably gain by it.
+        again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them anew (``doubted_again``);
+            None: they are not.
         progress: as of ``choose_arm``.
     """
     info = dataset_info(examples.schema)
@@ -56,7 +92,23 @@ def recommended_arm(
     for row, uid in enumerate(examples[UID].to_pylist()):
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
-    labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
-    known, choice = wrong is not None and well_determined(wrong["expected"], wrong["low"]), info.task == "choice"
-    features = option_features(examples) if choice else simple_features(examples)
-    return choose_arm(features, labels, len(info.labels), right, arms, rng, groups, known=known, of_options=choice, progress=progress)
+    changed = {arm: rows_changed(cleaning, examples[LABEL].to_numpy()) for arm, cleaning in arms.items()}
+    if len(right) > MOST_ROWS:
+        rows = np.sort(rng.choice(len(right), MOST_ROWS, replace=False))
+        examples, right = examples.take(pa.array(rows)), right[rows]
+        arms = {arm: cleaning.take(rows) for arm, cleaning in arms.items()}
+    choice = info.task == "choice"
+    return choose_arm(
+        option_features(examples) if choice else simple_features(examples),
+        examples[LABEL].to_numpy(),
+        len(info.labels),
+        right,
+        arms,
+        rng,
+        user_groups(examples),
+        again=None if again is None else again(examples, arms),
+        changed=changed,
+        known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),
+        of_options=choice,
+        progress=progress,
+    )

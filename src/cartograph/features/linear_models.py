@@ -35,7 +35,6 @@ def out_of_fold_logistic(
     n_classes: int,
     fold: Integers,
     penalties: Sequence[float],
-    weights: Floats32 | None = None,
     *,
     even: bool = False,
     progress: Progress | None = None,
@@ -48,7 +47,6 @@ def out_of_fold_logistic(
         n_classes: two or more.
         fold: fold ids from 0 on, ``(n_examples,)``.
         penalties: factors of half the squared weights, beside the *sum* of the rows' log losses; > 0, higher = smoother.
-        weights: of the rows' log losses, ≥ 0, ``(n_examples,)``; None: 1 each. A row of weight 0 is scored, and taught nothing by.
         even: whether each model starts from even odds, not from its class's share of the rows. From the share of a rare class the first
             step goes too far: on 10 of Banking77's classes models with a penalty of 0.1 are right on .86 of the rows, those that start
             even on .95; on all 77 on .08 and .83. In a committee those that start from the shares find errors as well or better.
@@ -65,8 +63,6 @@ def out_of_fold_logistic(
         block = problems[start : start + size]
         targets = np.stack([labels == label for _, _, label in block], axis=1).astype(np.float32)
         used = np.stack([fold != part for _, part, _ in block], axis=1).astype(np.float32)
-        if weights is not None:
-            used *= weights[:, None]
         penalty = np.array([penalties[place] for place, _, _ in block], dtype=np.float32)
         scores = _newton(features, transposed, targets, used, penalty, even=even)
         for column, (place, part, label) in enumerate(block):
@@ -77,20 +73,30 @@ def out_of_fold_logistic(
     return [_centred(scores) for scores in out]
 
 
-def held_out_logistic(features: sparse.csr_array, labels: Integers, n_classes: int, train: Bools, penalty: float) -> Floats32:
+def held_out_logistic(
+    features: sparse.csr_array,
+    labels: Integers,
+    n_classes: int,
+    train: Bools | Floats32,
+    penalty: float,
+    *,
+    even: bool = False,
+) -> Floats32:
     """Return the scores of every row by a model that was fitted on some of them, ``(n_examples, n_classes)``, as above.
 
     Args:
         features: float32, ``(n_examples, n_features)``, finite.
         labels: label ids in [0, n_classes), ``(n_examples,)``; those of rows outside ``train`` are not used.
         n_classes: two or more.
-        train: which rows are learnt from, ``(n_examples,)``.
+        train: which rows are learnt from, or with which weight ≥ 0, ``(n_examples,)``.
         penalty: as above.
+        even: as above.
     """
     wanted = _wanted(n_classes)
     targets = np.stack([labels == label for label in wanted], axis=1).astype(np.float32)
     used = np.repeat(train[:, None], len(wanted), axis=1).astype(np.float32)
-    return _centred(_newton(features, _transposed(features), targets, used, np.full(len(wanted), penalty, np.float32)))
+    penalties = np.full(len(wanted), penalty, np.float32)
+    return _centred(_newton(features, _transposed(features), targets, used, penalties, even=even))
 
 
 def leave_one_out_bayes(features: sparse.csr_array, labels: Integers, n_classes: int, smoothing: Sequence[float]) -> list[Floats32]:

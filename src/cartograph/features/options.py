@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.arrays import Bools, Floats32, Integers
 from cartograph.data.progress import Progress
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.features.comparison import beside_words, comparison_features
-from cartograph.features.linear_models import out_of_fold_logistic
+from cartograph.features.linear_models import held_out_logistic, out_of_fold_logistic
 from cartograph.features.text import TextRows, set_in_order, text_features
 from cartograph.features.vector_models import out_of_fold_discriminant
 
@@ -67,7 +67,6 @@ def out_of_fold_options(
     n_options: int,
     fold: Integers,
     penalties: Sequence[float],
-    weights: Floats32 | None = None,
     *,
     progress: Progress | None = None,
 ) -> list[Floats32]:
@@ -77,13 +76,23 @@ def out_of_fold_options(
         features: of every option (``option_features``), ``(n_examples · n_options, n_features)``.
         labels: place of the right option, ``(n_examples,)``.
         n_options: two or more.
-        fold: of each row, as ``weights`` and the rest as ``out_of_fold_logistic`` has them.
+        fold: of each row; the rest as ``out_of_fold_logistic`` has it.
     """
-    of_option = None if weights is None else np.repeat(weights, n_options)
-    found = out_of_fold_logistic(
-        features, _right(labels, n_options), 2, np.repeat(fold, n_options), penalties, of_option, progress=progress
-    )
+    found = out_of_fold_logistic(features, _right(labels, n_options), 2, np.repeat(fold, n_options), penalties, progress=progress)
     return [_of_rows(scores, n_options) for scores in found]
+
+
+def held_out_options(
+    features: sparse.csr_array, labels: Integers, n_options: int, train: Bools | Floats32, penalty: float, *, even: bool = False
+) -> Floats32:
+    """Return the scores of every row's options by a model that was fitted on some rows, ``(n_examples, n_options)``.
+
+    Args:
+        train: which rows are learnt from, or with which weight ≥ 0, ``(n_examples,)``; the rest as above and ``held_out_logistic`` have it.
+    """
+    right = _right(labels, n_options)
+    used: Floats32 = np.repeat(train, n_options).astype(np.float32)
+    return _of_rows(held_out_logistic(features, right, 2, used, penalty, even=even), n_options)
 
 
 def out_of_fold_option_vectors(vectors: Floats32, labels: Integers, fold: Integers, shrinkages: Sequence[float]) -> list[Floats32]:

@@ -149,6 +149,10 @@ class TreeColumns:
     values: Floats
     categorical: Bools
 
+    def take(self, rows: Integers) -> TreeColumns:
+        """Return what they read of some rows, ``(n_some,)`` places in their order."""
+        return TreeColumns(self.values[rows], self.categorical)
+
 
 def tree_columns(table: pa.Table) -> TreeColumns:
     """Return what decision trees read of a table (``schema.examples_schema``)."""

@@ -112,7 +112,7 @@ def telling_sentence(telling: Telling) -> str:
 
     >>> telling_sentence(Telling(["grade"])).partition(": ")[0]
     '`grade` alone predicts the label of (nearly) every row'
-    >>> telling_sentence(Telling([": git", ": gcc"], 0.9, words=True)).partition("; ")[0]
+    >>> telling_sentence(Telling([": git", ": gcc"], 0.9, words=True)).partition("; ")[0].replace(chr(160), " ")
     'A word per class (`: git` and `: gcc`) tells the label of 90 % of the rows by itself'
     """
     names = telling.names

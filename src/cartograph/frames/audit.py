@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.data.arrays import Floats32, Ids, Integers
+from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.data.progress import Progress
@@ -42,8 +42,9 @@ from cartograph.models.registry import batch_for, model_class
 from cartograph.page.audit import Audit
 from cartograph.page.step_results import HowMade, Suspects
 from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.suspects.among import Among, committee_of
 from cartograph.suspects.class_forms import class_forms
-from cartograph.suspects.committee import Committee, committee_scores, reading_of
+from cartograph.suspects.committee import reading_of
 from cartograph.suspects.detector import untested_committee
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.suspects.how_many import WrongLabels
@@ -175,7 +176,7 @@ def audit_rows(
     own = None if vectors is None else rows.own_vectors(vectors)[order]
     texts = () if rows.asked else rows.columns[:-1]
     command = command_of(rows, texts, rows.columns[-1], threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
-    wrong = None
+    wrong, among = None, None
     if len(rows.ingested.info.labels) < 2:
         page = one_class_page(rows.ingested, by_uid, command, rows.columns[-1], threshold)
     else:
@@ -183,14 +184,14 @@ def audit_rows(
             page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
         who = (rows.labelled_by,) if rows.labelled_by else ()
         strata = strata_of([rows.whole_file], rows.ingested, who).take(pa.array(order))
-        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed, judged, labellers_of(strata))
+        suspects, wrong, among = _find_suspects(by_uid, dynamics, own, threshold, seed, judged, labellers_of(strata))
         page = replace(page, examples=by_uid, suspects=suspects, strata=strata)
     place = rows.places[order]
     index = rows.given.index[place]
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
     given = rows.given.iloc[place][list(rows.columns)]
     flagged, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
-    return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows)
+    return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows, among)
 
 
 def _train(
@@ -242,35 +243,19 @@ def _find_suspects(
     seed: int,
     judged: Progress | None,
     labellers: Integers | None,
-) -> tuple[Suspects, WrongLabels | None]:
-    """Find suspects as the step `noise` does by its committee, and how many labels are wrong; rows by uid."""
+) -> tuple[Suspects, WrongLabels | None, Among]:
+    """Find suspects as the step `noise` does by its committee, how many labels are wrong, and what finds them among some; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
-    reading = reading_of(by_uid)
+    reading = reading_of(by_uid)._replace(labellers=labellers)
+    if vectors is not None:
+        reading = reading._replace(vectors=vectors)
     fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]), reading.groups)
     forms = class_forms(names, labels)
-
-    def score(given: Ids, classes: Integers) -> Committee:
-        return committee_scores(
-            reading.data,
-            given,
-            [names[number] for number in classes],
-            np.random.default_rng([seed, 3]),
-            folds=fold,
-            vectors=reading.vectors if vectors is None else vectors,
-            trees=reading.trees,
-            apart=reading.apart,
-            groups=reading.groups,
-            texts=reading.texts,
-            same=reading.same,
-            compared=reading.compared,
-            labellers=labellers,
-            progress=judged,
-        )
-
-    committee = forms.committee(score, labels)
+    committee = committee_of(reading, labels, names, fold, np.random.default_rng([seed, 3]), progress=judged)
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
     detector = untested_committee(evidence.columns, committee.doubt.unknown)
     table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
     record = without_number(committee_record(table, committee.doubt, threshold), what_tells(by_uid), forms)
-    return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None
+    among = Among(by_uid, reading, FOLDS, seed, committee.doubt.unknown, threshold)
+    return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None, among

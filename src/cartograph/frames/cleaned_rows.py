@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from cartograph.clean import cleaning
-from cartograph.clean.arms import Arm, ArmChoice
-from cartograph.clean.recommended import WEIGHABLE, recommended_arm
+from cartograph.clean.arms import Again, Arm, ArmChoice
+from cartograph.clean.decisions import Decision
+from cartograph.clean.recommended import WEIGHABLE, doubted_again, recommended_arm
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
 from cartograph.page.headline import PRECISION
 from cartograph.page.step_results import Suspects
 from cartograph.schema import WEIGHT
+from cartograph.suspects.among import Among
 from cartograph.suspects.label_doubt import NOTHING
 from cartograph.wording import counted
 
@@ -31,6 +34,7 @@ _SEED = 13
 _WEIGHTS = " (recipe down-weight lets each row count by how likely its label is right)"
 _ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
 _DONE: Mapping[Arm, cleaning.Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel"}
+_RECIPES: Mapping[Arm, cleaning.Recipe] = {**_DONE, "down-weight": "down-weight"}
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,12 @@ class CleanedRows:
     Attributes:
         rows: as they were read.
         suspects: what was found of them.
+        among: finds suspects among some of them; None where none could be found.
     """
 
     rows: Rows
     suspects: Suspects
+    among: Among | None = None
 
     def frame(self, recipe: Recipe) -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order; ``down-weight`` adds the column ``weight``.
@@ -100,9 +106,11 @@ class CleanedRows:
     def _arms(self) -> dict[Arm, cleaning.Cleaning]:
         return {arm: self._cleaned(recipe) for arm, recipe in _DONE.items()}
 
-    def _cleaned(self, recipe: cleaning.Recipe) -> cleaning.Cleaning:
-        examples, how = self.rows.ingested.examples, {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
-        return cleaning.clean(examples, self.suspects.rows, {}, recipe=recipe, calibrated=self._calibrated, **how)
+    def _cleaned(self, recipe: cleaning.Recipe, examples: pa.Table | None = None, listed: pa.Table | None = None) -> cleaning.Cleaning:
+        """Return the outcome of a recipe for all rows, or for others with their own list."""
+        rows = self.rows.ingested.examples if examples is None else examples
+        listed, how = self.suspects.rows if listed is None else listed, {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
+        return cleaning.clean(rows, listed, {}, recipe=recipe, calibrated=self._calibrated, **how)
 
     @cached_property
     def _choice(self) -> ArmChoice:
@@ -116,4 +124,11 @@ class CleanedRows:
     def _compared(self, arms: Mapping[Arm, cleaning.Cleaning]) -> ArmChoice:
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
         wrong = self.suspects.record["wrong"] if self._calibrated else None
-        return recommended_arm(examples, self.suspects.rows, {}, arms, rng, wrong=wrong)
+        again = None if self.among is None else partial(self._again, self.among)
+        return recommended_arm(examples, self.suspects.rows, {}, arms, rng, wrong=wrong, again=again)
+
+    def _again(self, among: Among, examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:
+        def by_arm(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> Mapping[Arm, cleaning.Cleaning]:
+            return {arm: self._cleaned(_RECIPES[arm], part, listed) for arm in arms}
+
+        return doubted_again(among.of(examples), examples, {}, arms, by_arm)

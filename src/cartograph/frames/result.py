@@ -16,6 +16,7 @@ from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.page.headline import on_condition
+from cartograph.suspects.among import Among
 from cartograph.suspects.how_many import WrongLabels
 from cartograph.wording import counted
 
@@ -43,6 +44,7 @@ class FrameAudit:
     set_aside: pd.DataFrame
     _page: Audit
     _rows: Rows | None
+    _among: Among | None = None
 
     def map(self) -> go.Figure:
         """Return the data map as an interactive figure."""
@@ -104,7 +106,7 @@ class FrameAudit:
     def _cleaned_rows(self) -> CleanedRows:
         if self._rows is None or self._page.suspects is None:
             raise InputError("this audit has no frame whose rows could be kept; use `.suspects.index`, the uids of the suspects.")
-        return CleanedRows(self._rows, self._page.suspects)
+        return CleanedRows(self._rows, self._page.suspects, self._among)
 
     def _repr_html_(self) -> str:
         """Return the numbers and the map, for a notebook."""

@@ -67,8 +67,9 @@ def cleaning_lines(audit: Audit) -> list[str]:
     effects = [cleaning_effect(differences, cleaning, metric=metric) for metric in (first, *disagreeing)]
     if any(row["set"] == HELD_OUT for row in rows):
         effects.append(
-            "There is no evaluation set: these are train rows held out of the training, under their given labels; those without suspects "
-            "flatter cleaning, since the models that found the suspects agree with the labels that are left."
+            "There is no evaluation set: these are train rows held out of training and of the search for suspects among the others, "
+            "under their given labels; those without suspects flatter cleaning, since the models that found the suspects agree with the "
+            "labels that are left."
         )
     return [" ".join([*effects, *([] if advice is None else [advice.sentence])])]
 

@@ -32,10 +32,13 @@ def detector_columns(measures: Measures, committee: Committee | None) -> dict[st
         committee: of the same rows and labels; None where there is nothing for one to read.
     """
     columns = {name: np.asarray(values, dtype=np.float64) for name in _MAP if (values := getattr(measures, name)) is not None}
-    if committee is not None:
-        doubt = np.clip(committee.doubt.score, 1e-9, 1.0 - 1e-9)
-        columns["doubt"] = np.log(doubt / (1.0 - doubt))
-    return columns
+    return columns if committee is None else columns | doubt_column(committee)
+
+
+def doubt_column(committee: Committee) -> dict[str, Floats]:
+    """Return the committee's doubt as the column that its detector reads, log odds, ``(n_examples,)``."""
+    doubt = np.clip(committee.doubt.score, 1e-9, 1.0 - 1e-9)
+    return {"doubt": np.log(doubt / (1.0 - doubt))}
 
 
 def feature_sets(columns: Columns) -> dict[Candidate, tuple[str, ...]]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from cartograph.data.arrays import Floats32, Ids, Integers
+from cartograph.data.components import numbered
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_copies, row_groups, same_words
@@ -61,9 +62,14 @@ class Options(NamedTuple):
     number: int
     vectors: Floats32 | None = None
 
+    def take(self, rows: Integers) -> Options:
+        """Return what is read of some rows, ``(n_some,)`` places in their order."""
+        words = self.words[(rows[:, None] * self.number + np.arange(self.number)).ravel()]
+        return Options(words, self.number, None if self.vectors is None else self.vectors[rows])
+
 
 class Reading(NamedTuple):
-    """What a committee reads of rows: arguments of ``committee_scores`` of the same names; None of what they lack."""
+    """What a committee reads of rows: arguments of ``committee_scores`` of the same names; None of what they lack, or nobody knows."""
 
     data: sparse.csr_array | None
     vectors: Floats32 | None
@@ -74,6 +80,22 @@ class Reading(NamedTuple):
     same: Integers | None = None
     compared: Floats32 | None = None
     options: Options | None = None
+    labellers: Integers | None = None
+
+    def take(self, rows: Integers) -> Reading:
+        """Return what is read of some rows, ``(n_some,)`` places in their order; numbers that say which rows are alike count on from 0."""
+        return Reading(
+            None if self.data is None else self.data[rows],
+            None if self.vectors is None else self.vectors[rows],
+            None if self.trees is None else self.trees.take(rows),
+            self.apart,
+            None if self.groups is None else numbered(self.groups[rows]),
+            None if self.texts is None else numbered(self.texts[rows]),
+            None if self.same is None else numbered(self.same[rows]),
+            None if self.compared is None else self.compared[rows],
+            None if self.options is None else self.options.take(rows),
+            None if self.labellers is None else self.labellers[rows],
+        )
 
 
 def reading_of(table: pa.Table) -> Reading:

@@ -172,23 +172,48 @@ def suspects_table(
     Raises:
         InputError: as ``Detector.log_odds``, or class probabilities that do not fit the labels.
     """
-    # Ranked by odds rather than probabilities: these may round to 1 for many rows.
     odds = detector.log_odds(evidence.columns)
+    why = _column(reasons(evidence, committee="doubt" in detector.features, assumption=assumption))
+    return listed(uids, odds, evidence.labels, evidence.names, suggest_from, threshold=threshold, why=why)
+
+
+def listed(
+    uids: Uids | pa.ChunkedArray,
+    odds: Floats,
+    labels: Ids,
+    names: Sequence[str],
+    suggest_from: Shares,
+    *,
+    threshold: float,
+    why: pa.Array | None = None,
+) -> pa.Table:
+    """Return ``schema.NOISE`` of rows by the log odds that their labels are wrong, ``(n_examples,)``; arguments as ``suspects_table`` has.
+
+    Args:
+        labels: label ids, ``(n_examples,)``.
+        names: class names by id.
+        why: a reason a row; None: empty ones.
+    """
+    # Ranked by odds rather than probabilities: these may round to 1 for many rows.
     rank = np.empty(len(odds), dtype=np.int64)
     rank[np.argsort(-odds, kind="stable")] = np.arange(1, len(odds) + 1)
-    forms = class_forms(evidence.names, evidence.labels)
-    suggest_from = forms.named(forms.together(suggest_from), evidence.labels)
-    probability, suggested = sigmoid(odds), suggested_labels(suggest_from, evidence.labels)
+    forms = class_forms(names, labels)
+    suggest_from = forms.named(forms.together(suggest_from), labels)
+    probability, suggested = sigmoid(odds), suggested_labels(suggest_from, labels)
     values = {
         "uid": uids,
         "probability": probability,
-        "flagged": (probability >= threshold) & ~forms.same(evidence.labels, suggested),
+        "flagged": (probability >= threshold) & ~forms.same(labels, suggested),
         "suggested": suggested,
         "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,
-        "reason": _column(reasons(evidence, committee="doubt" in detector.features, assumption=assumption)),
+        "reason": pa.array([""] * len(odds), pa.string()) if why is None else why,
     }
-    return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in NOISE], schema=NOISE)
+    return pa.table([_of_type(values[field.name], field.type) for field in NOISE], schema=NOISE)
+
+
+def _of_type(values: Any, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    return values.cast(kind) if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, kind)
 
 
 def _column(texts: Iterator[str]) -> pa.Array:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from cartograph.clean.arms import Arm, ArmChoice
-from cartograph.clean.cleaning import Recipe, clean
+from cartograph.clean.cleaning import Cleaning, Recipe, clean
 from cartograph.clean.decisions import Decision
-from cartograph.clean.recommended import recommended_arm
+from cartograph.clean.recommended import doubted_again, recommended_arm
+from cartograph.suspects.among import Among
+from cartograph.suspects.committee import reading_of
 from tests.cleaning import make_examples, make_noise
 
 RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged"}
@@ -67,3 +71,57 @@ def test_nothing_is_compared_where_nobody_can_tell_how_likely_labels_are_wrong()
     found = choice(wrong=None)
     assert found.recommended == "original" and not found.scores
     assert found.reason == "How likely each label is wrong could not be estimated, so that nothing is changed without a person."
+
+
+def test_doubt_that_has_heard_the_rows_scored_on_gains_where_there_is_nothing_to_gain_and_found_anew_does_not() -> None:
+    """Two in five labels are drawn by lot, the others follow from words that few texts share."""
+    rng, number = np.random.default_rng(3), 900
+    words, leaning = rng.integers(0, 300, (number, 3)), rng.choice([-1, 1], 300)
+    follows = leaning[words].sum(axis=1) + rng.random(number) - 0.5 > 0
+    labels = np.where(rng.random(number) < 0.6, follows, rng.integers(0, 2, number)).astype(int)
+    texts = [" ".join(f"w{word}" for word in row) for row in words.tolist()]
+    rows = make_examples([(f"u{row:03}", f"{text} only{row}", int(labels[row])) for row, text in enumerate(texts)])
+    among = Among(rows, reading_of(rows), 5, 1, "much noise", 0.5)
+    noise = among(np.arange(number))
+    recipes: dict[Arm, Recipe] = {"original": "decisions-only", "down-weight": "down-weight"}
+
+    def ways(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> dict[Arm, Cleaning]:
+        return {arm: clean(part, listed, decided, recipe=recipe, relabel_above=0.9, calibrated=False) for arm, recipe in recipes.items()}
+
+    arms = ways(rows, noise, {})
+    how = {"wrong": None, "unknown": "much noise"}
+    once = recommended_arm(rows, noise, {}, arms, np.random.default_rng(1), **how)
+    anew = recommended_arm(
+        rows, noise, {}, arms, np.random.default_rng(1), **how, again=lambda part, own: doubted_again(among.of(part), part, {}, own, ways)
+    )
+    assert once.scores["down-weight"].difference > 3 * once.scores["down-weight"].error
+    assert anew.scores["down-weight"].difference < once.scores["down-weight"].difference / 2
+    assert anew.recommended == "original"
+
+
+def test_decisions_count_for_their_rows_and_where_they_leave_no_row_of_a_class_what_is_known_of_all_is_taken() -> None:
+    rows = make_examples([(f"u{row}", f"text {row}", row % 2) for row in range(8)])
+    decisions = {f"u{row}": Decision(f"u{row}", "drop", None, "Ann") for row in (1, 3)}
+    arms = {"original": clean(rows, make_noise(rows, {}), decisions, recipe="decisions-only", relabel_above=0.9)}
+    heard: list[set[str]] = []
+
+    def ways(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> dict[Arm, Cleaning]:
+        heard.append(set(decided))
+        return {"original": clean(part, listed, decided, recipe="decisions-only", relabel_above=0.9)}
+
+    def listed(some: np.ndarray) -> pa.Table:
+        return make_noise(rows.take(pa.array(some)), {})
+
+    again = doubted_again(listed, rows, decisions, arms, ways)
+    assert again(np.array([0, 1, 2, 5]))["original"].kept.tolist() == [True, False, True, True]
+    # Of these, people left no row of the second class.
+    assert again(np.array([0, 1, 3]))["original"].kept.tolist() == [True, False, False]
+    assert heard == [{"u1"}, {"u1", "u3"}]
+
+
+def test_of_many_rows_some_are_compared_on_and_what_changes_is_counted_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = choice()
+    monkeypatch.setattr("cartograph.clean.recommended.MOST_ROWS", 400)
+    some = choice()
+    assert (every.rows, some.rows) == (600, 400)
+    assert some.scores["drop"].changed == every.scores["drop"].changed == 150

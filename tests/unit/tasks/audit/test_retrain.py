@@ -125,6 +125,7 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
 
 def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_version_is_trained_on_it(tmp_path: Path) -> None:
     workspace = space(tmp_path, evaluation={}, epochs=4)
+    (tmp_path / "data/hold_out").mkdir()
     for name in ("original-1", "cleaned-1"):
         run_step(cell(workspace, name), workspace)
     held = held_out_set(workspace.settings.of(Retrain), pq.read_table(tmp_path / "data/ingest/train.parquet"))
@@ -139,6 +140,16 @@ def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_versi
     assert counts[0] == 60 - held.num_rows
     first = set(rows["uid"].to_pylist()[:40]) - set(held["uid"].to_pylist())
     assert counts[1] == len(first)
+
+
+def test_versions_that_were_made_without_the_rows_held_out_are_trained_on(tmp_path: Path) -> None:
+    workspace = space(tmp_path, evaluation={}, epochs=4)
+    held = set(held_out_set(workspace.settings.of(Retrain), pq.read_table(tmp_path / "data/ingest/train.parquet"))["uid"].to_pylist())
+    own = [uid for uid in small_set()["uid"].to_pylist() if uid not in held][:30]
+    whole = small_set().select(["uid", "label"]).cast(SUBSET)
+    save(whole.filter(pa.array([uid in own for uid in whole["uid"].to_pylist()])), tmp_path / "data/hold_out/cleaned.parquet")
+    run_step(cell(workspace, "cleaned-1"), workspace)
+    assert json.loads((tmp_path / "data/retrain/cleaned-1/metrics.json").read_text())["rows"] == 30
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.99, 30), (0.01, 570)])
