@@ -115,7 +115,7 @@ def out_of_fold_probabilities(
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
     read = None if vectors is None else numbers_of(vectors, "vectors").astype(np.float32, copy=False)
     named = None if linked is None else named_by(linked, len(given))
-    rng, groups = np.random.default_rng(seed), linked_texts(texts, named)
+    rng, groups = np.random.default_rng(seed), linked_texts(texts, named, given)
     compared = comparison_features(texts)
     found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups, compared=compared).probabilities
     return found.dense() if isinstance(found, KeptShares) else found

@@ -103,6 +103,18 @@ def test_copies_of_a_text_are_linked_where_they_are_many_but_not_those_of_a_freq
     assert same is None if groups is None else np.array_equal(same, groups)
 
 
+@pytest.mark.parametrize(("labelled_apart", "linked"), [(0, True), (2, True), (20, False)])
+def test_frequent_texts_are_linked_where_nearly_all_have_one_label_on_all_their_rows(labelled_apart: int, linked: bool) -> None:
+    texts, labels = [f"copied {row // 6}" for row in range(600)], [row // 6 % 2 for row in range(600)]
+    for text in range(labelled_apart):
+        labels[6 * text] = 1 - labels[6 * text]
+    groups = row_groups(table(info_of("single"), {"text": texts}, labels))
+    assert (groups is not None) == linked
+    if groups is not None:
+        assert np.bincount(groups).tolist() == [1] * 6 * labelled_apart + [6] * (100 - labelled_apart)
+        assert np.array_equal(linked_texts(texts, None, np.array(labels)), groups)
+
+
 def test_few_copies_are_not_linked_and_texts_of_several_fields_are_copies_of_each_other_in_all_of_them() -> None:
     texts = [f"copied {row // 2}" for row in range(20)] + [f"alone {row}" for row in range(580)]
     assert row_groups(table(info_of("single"), {"text": texts}, [row % 2 for row in range(600)])) is None
