@@ -14,6 +14,7 @@ from cartograph.data.arrays import Bools, Floats32, Ids, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.columns import Columns, File, select
 from cartograph.ingest.labels import Labelling
+from cartograph.ingest.nested import column_at, outer_column, with_items
 from cartograph.schema import LABEL, ROW, SOURCE, WEIGHT, dataset_info
 
 _BLOCK = 50_000
@@ -29,7 +30,7 @@ class KeptRows:
         places: positions of the rows that stay in the file's table, ascending.
         labels: the new label, as the file spells it, of each of these rows; None where it keeps its own.
         weights: of each of these rows; None where all count alike.
-        own_column: whether the file itself has that column; else it stands beside those that its labels were made of.
+        own_column: whether the file itself has that column, or it stands inside another; else beside those that its labels were made of.
     """
 
     file: File
@@ -49,6 +50,10 @@ class KeptRows:
         taken = self.file.batch.table.take(pa.array(self.places))
         if not any(label is not None for label in self.labels):
             return taken
+        if (outer := outer_column([name for name in taken.column_names if name != self.column], self.column)) is not None:
+            inside = with_items(taken[outer].to_pylist(), outer, self.column, self.labels)
+            place = taken.schema.get_field_index(outer)
+            taken = taken.set_column(place, outer, pa.array(inside, taken.schema.field(outer).type))
         before = taken[self.column].to_pylist()
         after = [old if label is None else label for old, label in zip(before, self.labels, strict=True)]
         return taken.set_column(taken.schema.get_field_index(self.column), self.column, pa.array(after, pa.string()))
@@ -117,6 +122,10 @@ def _with_one_label(file: File, columns: Columns) -> tuple[File, str, bool]:
     own = next((name for name in columns.label if name in there), None)
     if own is not None:
         return file, own, True
+    inside = next((path for path in columns.label if outer_column(there, path) and column_at(file.batch.table, path) is not None), None)
+    if inside is not None:
+        table = file.batch.table.append_column(inside, column_at(file.batch.table, inside))
+        return replace(file, batch=replace(file.batch, table=table)), inside, True
     name = next(name for name in (LABEL, *(f"{LABEL} ({number})" for number in range(2, len(there) + 3))) if name not in there)
     table = file.batch.table.append_column(name, select([file], columns)[LABEL])
     return replace(file, batch=replace(file.batch, table=table)), name, False

@@ -20,6 +20,7 @@ from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
+from cartograph.ingest.nested import outer_column, with_items
 from cartograph.read.source import Batch, Source
 from cartograph.schema import ROW, WEIGHT
 
@@ -129,8 +130,13 @@ class Rows:
             return chosen
         own = self.given.iloc[self.places][self.columns[-1]].to_numpy()
         spelled = {number: own[self.ingested.examples["label"].to_numpy() == number][0] for number in np.unique(after)}
-        changed = [old if one == two else spelled[two] for old, one, two in zip(chosen[self.columns[-1]], before, after, strict=True)]
-        return chosen.assign(**{self.columns[-1]: changed})
+        label = self.columns[-1]
+        changed = [None if one == two else spelled[two] for one, two in zip(before, after, strict=True)]
+        new = {label: [old if own is None else own for old, own in zip(chosen[label], changed, strict=True)]}
+        if self.form is not None and (outer := outer_column(self.file.batch.table.column_names, label)) is not None:
+            cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in chosen[outer]]
+            new[outer] = with_items(cells, outer, label, changed)
+        return chosen.assign(**new)
 
 
 def read_rows(

@@ -17,6 +17,7 @@ from cartograph.frames.cleaned_rows import Recipe
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit
 from cartograph.frames.rows import Rows
+from cartograph.ingest.nested import outer_column
 from cartograph.read.delimited import delimiter_of
 from cartograph.read.formats import format_of
 from cartograph.read.rewrite import encoding_of, own_suffix, parquet_rows, rewrite
@@ -104,7 +105,8 @@ def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: P
         number: None if old == new else str(new) for number, old, new in zip(cleaned.index.tolist(), before, cleaned[label], strict=True)
     }
     weights = cleaned[WEIGHT] if WEIGHT in cleaned and WEIGHT not in rows.given else None
-    if kind == "jsonl" and weights is None and label in rows.file.batch.table.column_names:
+    there = rows.file.batch.table.column_names
+    if kind == "jsonl" and weights is None and (label in there or outer_column(there, label) is not None):
         rewrite(source, label, kept, folder / f"cleaned{own_suffix(source)}")
     if kind == "parquet" and (table := parquet_rows(source, label, kept)) is not None:
         write_parquet(table if weights is None else table.append_column(WEIGHT, pa.array(weights.to_numpy())), folder / "cleaned.parquet")

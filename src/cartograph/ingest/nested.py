@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from cartograph.read.jsonl import as_text
+from cartograph.read.jsonl import as_text, put_at
 
 
 def column_at(table: pa.Table, path: str) -> pa.ChunkedArray | None:
@@ -22,13 +24,40 @@ def column_at(table: pa.Table, path: str) -> pa.ChunkedArray | None:
     >>> column_at(table, "marks.0.value").to_pylist()
     ['good', None]
     """
+    if (found := _outer(table.column_names, path)) is None:
+        return None
+    name, parts = found
+    values = [_unicode(as_text(_at(value, parts))) for value in table[name].to_pylist()]
+    return pa.chunked_array([pa.array(values, pa.string())]) if any(value is not None for value in values) else None
+
+
+def outer_column(names: Sequence[str], path: str) -> str | None:
+    """Return the column that a path begins with and leads into; None where it is a column itself, or no column begins it."""
+    found = None if path in names else _outer(names, path)
+    return None if found is None else found[0]
+
+
+def with_items(values: Sequence[Any], name: str, path: str, items: Sequence[str | None]) -> list[Any]:
+    """Return the values of a column with other items where a path leads.
+
+    Args:
+        values: of the column ``name``, as JSON has them or as texts that hold JSON.
+        name: with which the path begins.
+        path: as ``column_at`` has it.
+        items: of each row the new one; None where it keeps its own.
+    """
+    parts = path.removeprefix(f"{name}.").split(".")
+    return [old if item is None else put_at(old, parts, partial(_instead, item)) for old, item in zip(values, items, strict=True)]
+
+
+def _instead(item: str, old: Any) -> str:
+    return item
+
+
+def _outer(names: Sequence[str], path: str) -> tuple[str, list[str]] | None:
     parts = path.split(".")
-    for length in range(len(parts) - 1, 0, -1):
-        name = ".".join(parts[:length])
-        if name in table.column_names:
-            values = [_unicode(as_text(_at(value, parts[length:]))) for value in table[name].to_pylist()]
-            return pa.chunked_array([pa.array(values, pa.string())]) if any(value is not None for value in values) else None
-    return None
+    lengths = range(len(parts) - 1, 0, -1)
+    return next(((name, parts[length:]) for length in lengths if (name := ".".join(parts[:length])) in names), None)
 
 
 def _at(value: Any, parts: list[str]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO, Any
 
@@ -168,12 +168,36 @@ def _kept(values: list[Any], column: str, kept: Mapping[int, Label], spelled: Ma
 def _relabelled(record: dict[str, Any], column: str, label: Label, spelled: Mapping[str, Any]) -> dict[str, Any]:
     if label is None:
         return record
-    if column in record and not isinstance(record[column], dict):
-        return {**record, column: _like(record[column], label, spelled)}
-    for key, value in record.items():
-        if isinstance(value, dict) and column.startswith(f"{key}."):
-            return {**record, key: _relabelled(value, column.removeprefix(f"{key}."), label, spelled)}
-    return {**record, column: _like(None, label, spelled)}
+    new: dict[str, Any] = put_at(record, column.split("."), lambda old: _like(old, label, spelled))
+    return new
+
+
+def put_at(value: Any, parts: Sequence[str], new: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with another one where a path leads; text that holds JSON stays text.
+
+    Args:
+        value: the whole.
+        parts: of the path: keys, of which one may consist of several parts with dots between them, and places in lists, negative ones
+            from the end. A last key that is not there is added.
+        new: returns the new value for the old one, or for None.
+
+    >>> put_at({"marks": ['{"value": "good"}']}, ["marks", "0", "value"], lambda old: "bad")
+    {'marks': ['{"value": "bad"}']}
+    """
+    if not parts:
+        return new(value)
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        return json.dumps(put_at(json.loads(value), parts, new), ensure_ascii=False)
+    if isinstance(value, list):
+        copy = list(value)
+        copy[int(parts[0])] = put_at(value[int(parts[0])], parts[1:], new)
+        return copy
+    there: dict[str, Any] = value if isinstance(value, dict) else {}
+    for length in range(len(parts), 0, -1):
+        key = ".".join(parts[:length])
+        if key in there and (length < len(parts) or not isinstance(there[key], dict)):
+            return {**there, key: put_at(there[key], parts[length:], new)}
+    return {**there, ".".join(parts): new(None)}
 
 
 def _like(old: Any, label: str | list[str], spelled: Mapping[str, Any]) -> Any:

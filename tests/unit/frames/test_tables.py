@@ -116,20 +116,25 @@ def test_the_cleaned_rows_keep_the_form_of_their_file(tmp_path: Path) -> None:
     assert typed["n"].tolist() == list(range(80)) and typed["weight"].mean() == pytest.approx(1.0)
 
 
-def test_new_labels_and_dropped_rows_are_in_the_copy_in_the_files_own_form(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["label", "ann.0.value"])
+def test_new_labels_and_dropped_rows_are_in_the_copy_in_the_files_own_form(tmp_path: Path, path: str) -> None:
     rng = np.random.default_rng(5)
     words = [("fine", "lovely", "great"), ("dull", "poor", "weak")]
     labels = np.arange(800) % 2
     rows = [{"text": " ".join(rng.choice(words[label], 5)) + f" {row}", "label": int(label)} for row, label in enumerate(labels.tolist())]
     for row in range(0, 800, 16):
         rows[row]["label"] = 1 - rows[row]["label"]
-    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2)
+    inside = [row if path == "label" else {"text": row["text"], "ann": [{"value": row["label"], "by": "Ann"}]} for row in rows]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, inside)))
+    found = audit(tmp_path / "rows.jsonl", text="text", label=path, epochs=2)
     write_tables(found, tmp_path, "relabel")
     cleaned, records = found.cleaned("relabel"), [json.loads(line) for line in (tmp_path / "cleaned.jsonl").read_text().splitlines()]
-    assert [str(record["label"]) for record in records] == cleaned["label"].tolist()
-    assert sum(rows[number - 1]["label"] != int(label) for number, label in cleaned["label"].items()) > 0
-    assert all(isinstance(record["label"], int) for record in records)
+    written = [record["label"] if path == "label" else record["ann"][0]["value"] for record in records]
+    assert list(map(str, written)) == cleaned[path].tolist()
+    assert sum(rows[number - 1]["label"] != int(label) for number, label in cleaned[path].items()) > 0
+    assert all(isinstance(label, int) for label in written)
+    if path != "label":
+        assert [str(json.loads(cell[0])["value"]) for cell in cleaned["ann"]] == cleaned[path].tolist()
     ranking = found.ranking
     assert len(ranking) == 800 and ranking.index[: len(found.suspects)].tolist() == found.suspects.index.tolist()
     assert (ranking["probability"].diff().dropna() <= 1e-12).all()

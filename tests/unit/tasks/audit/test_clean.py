@@ -400,6 +400,18 @@ def test_a_label_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
     assert audit.table("cleaned")["a.gold"].to_pylist() == ["1", "0", "1", "0", "1", "0", "1"]
 
 
+def test_a_label_inside_a_list_is_written_there(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": f"row {number}", "ann": [{"by": "Ann", "value": "ab"[number % 2]}]}) for number in range(8)]
+    train = write(tmp_path / "train.jsonl", "\n".join(lines))
+    audit = Audit({1: ("b", 0.95), 2: ("a", 0.2)}, train=train, label="ann.0.value")
+    audit.clean(recipe="relabel")
+    written = (audit.path / "data/clean/cleaned.jsonl").read_text().split("\n")
+    assert json.loads(written[0]) == {"text": "row 0", "ann": [{"by": "Ann", "value": "b"}]}
+    assert written[1:] == lines[2:]
+    rows = audit.table("cleaned")
+    assert [json.loads(cell[0])["value"] for cell in rows["ann"].to_pylist()] == rows["ann.0.value"].to_pylist() == list("bababab")
+
+
 def test_an_array_of_objects_stays_one(tmp_path: Path) -> None:
     rows = [{"text": f"row {number} é", "label": "yes" if number % 2 else "no"} for number in range(8)]
     train = write(tmp_path / "train.json", json.dumps(rows))
