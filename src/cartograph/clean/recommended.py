@@ -12,7 +12,7 @@ from cartograph.clean.arms import Again, Arm, ArmChoice, choose_arm, kept_as_it_
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
 from cartograph.data.arrays import Integers
-from cartograph.data.linked_rows import user_groups
+from cartograph.data.linked_rows import row_groups
 from cartograph.data.progress import Progress
 from cartograph.errors import GateError
 from cartograph.features.options import option_features
@@ -105,7 +105,7 @@ def recommended_arm(
         right,
         arms,
         rng,
-        user_groups(examples),
+        row_groups(examples),
         again=None if again is None else again(examples, arms),
         changed=changed,
         known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),

@@ -28,7 +28,7 @@ from cartograph.data.arrays import Bools, Ids, Integers
 from cartograph.data.components import components, numbered
 from cartograph.data.words import WORD
 from cartograph.errors import InputError
-from cartograph.schema import LABEL, LINKED, dataset_info
+from cartograph.schema import LABEL, LINKED, VALUES, dataset_info
 
 _BLOCK = 20_000
 _WORDS = re.compile(WORD)
@@ -50,14 +50,15 @@ MOST = 0.5
 def row_groups(table: pa.Table) -> Integers | None:
     """Return the group of each row of a set (``schema.examples_schema``), as ``linked_rows`` does.
 
-    Rows are linked by the column that the user named (``schema.LINKED``), pairs by the texts that they share, and copies of a text.
+    Rows are linked by the column that the user named (``schema.LINKED``), pairs by the texts that they share, and copies of a text or of
+    the values of a table of features.
     """
     if not table.num_rows:
         return None
     info = dataset_info(table.schema)
-    if info.task not in ("single", "pair"):
+    if info.task not in ("single", "pair", "table"):
         return linked_rows([], named_groups(table))
-    fields = _ids([_texts(table[name]) for name in info.fields])
+    fields = [_values(table)] if info.features else _ids([_texts(table[name]) for name in info.fields])
     labels = table[LABEL].to_numpy() if LABEL in table.column_names else None
     return linked_rows(fields if info.task == "pair" else _copies(fields, labels), named_groups(table))
 
@@ -213,6 +214,12 @@ def _copied(fields: Sequence[Integers], labels: Ids | None = None) -> tuple[Inte
         if (~unlike[many]).mean() >= UNANIMOUS:
             copied |= (many & ~unlike)[number]
     return np.where(copied, number, len(counts) + np.arange(len(number))), copied
+
+
+def _values(table: pa.Table) -> Integers:
+    """Return the id of the values of each row of a table of features."""
+    values = pd.DataFrame({place: column.to_pandas() for place, column in enumerate(table[VALUES].combine_chunks().flatten())})
+    return np.unique(pd.util.hash_pandas_object(values, index=False).to_numpy(), return_inverse=True)[1]
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[str]:

@@ -82,6 +82,7 @@ def telling_columns(table: pa.Table) -> list[str]:
 
     A category tells it where all rows with a value have one label; a number or date where its values in their order go through at most
     twice as many labels as there are classes, such as on either side of a threshold. A value that one row alone has tells nothing of it.
+    Rows without a value count as one more value, or not at all, if half of the rows or more have one, of more than one label.
 
     Cost: O(n_rows · log n_rows) a feature.
 
@@ -91,20 +92,28 @@ def telling_columns(table: pa.Table) -> list[str]:
     info, labels = dataset_info(table.schema), table[LABEL].to_numpy()
     if not info.features or len(labels) < _FEWEST or len(np.unique(labels)) < 2:
         return []
-    allowed = 1 + len(labels) // EXCEPT
     found = []
     for feature in info.features:
-        column = pc.struct_field(table[VALUES], feature.name)
-        values = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64) - 1
-        by_value = _counts(values, labels)
-        if len(by_value) < 2 or len(labels) - by_value.max(axis=1).sum() > allowed:
-            continue
-        alone = int((by_value.sum(axis=1) == 1).sum())
-        changes = int(np.count_nonzero(np.diff(by_value.argmax(axis=1))))
-        few_parts = feature.kind != "category" and changes < 2 * len(info.labels)
-        if alone <= allowed or few_parts:
+        column = pc.struct_field(table[VALUES], feature.name).combine_chunks()
+        there = column.is_valid().to_numpy(zero_copy_only=False)
+        filled = there.mean() >= TOLD and len(np.unique(labels[there])) > 1
+        if _tells(column, labels, feature.kind) or (
+            filled and not there.all() and _tells(column.filter(there), labels[there], feature.kind)
+        ):
             found.append(feature.name)
     return found
+
+
+def _tells(column: pa.Array, labels: Integers, kind: str) -> bool:
+    allowed = 1 + len(labels) // EXCEPT
+    values = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64) - 1
+    by_value = _counts(values, labels)
+    if len(by_value) < 2 or len(labels) - by_value.max(axis=1).sum() > allowed:
+        return False
+    alone = int((by_value.sum(axis=1) == 1).sum())
+    changes = int(np.count_nonzero(np.diff(by_value.argmax(axis=1))))
+    few_parts = kind != "category" and changes < 2 * len(np.unique(labels))
+    return alone <= allowed or few_parts
 
 
 def telling_sentence(telling: Telling) -> str:

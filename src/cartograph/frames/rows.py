@@ -134,7 +134,7 @@ class Rows:
         changed = [None if one == two else spelled[two] for one, two in zip(before, after, strict=True)]
         new = {label: [old if own is None else own for old, own in zip(chosen[label], changed, strict=True)]}
         if self.form is not None and (outer := outer_column(self.file.batch.table.column_names, label)) is not None:
-            cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in chosen[outer]]
+            cells = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in chosen[outer]]
             new[outer] = with_items(cells, outer, label, changed)
         return chosen.assign(**new)
 

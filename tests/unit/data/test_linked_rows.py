@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_copies, row_groups, same_words, user_groups
 from cartograph.errors import InputError
 from cartograph.schema import LINKED
-from tests.training_sets import info_of, table
+from tests.training_sets import info_of, small_table, table
 
 
 def test_rows_with_the_same_premise_are_a_group_and_so_are_chains() -> None:
@@ -113,6 +113,18 @@ def test_frequent_texts_are_linked_where_nearly_all_have_one_label_on_all_their_
     if groups is not None:
         assert np.bincount(groups).tolist() == [1] * 6 * labelled_apart + [6] * (100 - labelled_apart)
         assert np.array_equal(linked_texts(texts, None, np.array(labels)), groups)
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_rows_of_equal_values_are_linked_in_a_table_too(copies: int) -> None:
+    once = small_table(600)
+    own = row_groups(once)
+    rows = once.slice(0, 600 // copies)
+    groups = row_groups(pa.concat_tables([rows] * copies))
+    assert groups is not None and np.bincount(groups).min() == copies
+    assert np.array_equal(groups[: len(rows)], groups[len(rows) : 2 * len(rows)])
+    # A handful of rows that are equal by chance is none that was copied.
+    assert own is None
 
 
 def test_few_copies_are_not_linked_and_texts_of_several_fields_are_copies_of_each_other_in_all_of_them() -> None:

@@ -36,6 +36,10 @@ def made(kind: str, values: list[object], labels: np.ndarray = LABELS) -> pa.Tab
         ("number", [float(row) for row in range(ROWS)], False),
         ("number", [float(row % 2) for row in range(ROWS)], False),
         ("number", [None] * ROWS, False),
+        ("category", [f"grade {label}" if row % 4 else None for row, label in enumerate(LABELS)], True),
+        ("number", [float(label) if row % 3 else None for row, label in enumerate(LABELS)], True),
+        ("category", [f"grade {label}" if row % 4 == 0 else None for row, label in enumerate(LABELS)], False),
+        ("category", [f"grade {label}" if row % 8 else "all" for row, label in enumerate(LABELS)], False),
     ],
 )
 def test_what_tells_the_label(kind: str, values: list[object], tells: bool) -> None:
