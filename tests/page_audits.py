@@ -17,7 +17,18 @@ from cartograph.compare.versions import EvaluationSet, compare_versions
 from cartograph.data.images import png_of
 from cartograph.data.subsets import rows_of
 from cartograph.page.audit import Audit, Limits
-from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, LabelFound, Selections, SinceLastAudit, Suspects
+from cartograph.page.step_results import (
+    Aflite,
+    Bias,
+    Cleaning,
+    EvaluationLabels,
+    ExperimentAnswer,
+    HowMade,
+    LabelFound,
+    Selections,
+    SinceLastAudit,
+    Suspects,
+)
 from cartograph.schema import (
     AFLITE,
     AFLITE_HISTORY,
@@ -33,6 +44,7 @@ from cartograph.schema import (
 )
 from cartograph.suspects.figures import EXPERIMENT
 from tests.report_audit import retrained
+from tests.training_sets import Task, small_set
 
 HOSTILE = '"><script>window.pwned = 1</script>'
 TYPE_CODES = {"u8": "<u1", "u16": "<u2", "i16": "<i2", "u32": "<u4", "i32": "<i4", "f32": "<f4"}
@@ -363,3 +375,28 @@ def audit_of_images(rows: int, side: int = 8, **limits: Any) -> Audit:
 def decoded(column: dict[str, str]) -> np.ndarray:
     """Return the numbers of a column that the page carries."""
     return np.frombuffer(base64.b64decode(column["data"]), dtype=TYPE_CODES[column["type"]])
+
+
+def looked_at(name: str = "test", task: Task = "single", rows: int = 3, **record: object) -> EvaluationLabels:
+    """An evaluation set of which so many labels are suspects."""
+    examples = small_set(task, rows=max(rows, 2), name=name, domain="id").slice(0, rows)
+    found = [
+        {
+            "uid": uid,
+            "probability": 0.9,
+            "flagged": True,
+            "suggested": 0,
+            "suggested_probability": 0.8,
+            "rank": place,
+            "reason": "<b>why</b>",
+        }
+        for place, uid in enumerate(examples["uid"].to_pylist(), start=1)
+    ]
+    found = [row | {"reason": "<b>why</b>"} for row in found]
+    known = {"rows": 500, "suspects": rows, "wrong": None, "unknown": None, "explained": 0.5} | record
+    return EvaluationLabels(name, known, examples, pa.Table.from_pylist(found, NOISE))
+
+
+def with_evaluation_labels(audit: Audit) -> Audit:
+    """One evaluation set with three suspects."""
+    return replace(audit, evaluation_labels=[looked_at()])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Aflite,
         Bias,
         Cleaning,
+        EvaluationLabels,
         ExperimentAnswer,
         HowMade,
         LabelFound,
@@ -42,6 +43,7 @@ BIAS = ("data/bias", "reports/bias.metrics.json")
 CLEANED = ("data/clean/changes.parquet", "data/clean/decided.parquet", "data/clean/version.json", "data/clean/arms.json")
 SINCE = "data/compare"
 GATES = "data/gates"
+EVALUATION_LABELS = "data/evaluation_labels"
 EMBEDDED = "data/embed/made.json"
 STILL = "reports/figures/data_map.png"
 LIBRARIES = (
@@ -114,10 +116,30 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         broken=read_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         since_last_audit=_since_last_audit(inputs),
         gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
+        evaluation_labels=_evaluation_labels(inputs, ingest),
         several=_several(inputs),
         strata=_strata(ingest, measures),
         limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
+
+
+def _evaluation_labels(inputs: Mapping[str, Path], ingest: Path) -> list[EvaluationLabels]:
+    """Return what was found about the labels of evaluation sets; nothing where nobody looked."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.subsets import rows_of
+    from cartograph.page.step_results import EvaluationLabels
+    from cartograph.schema import NOISE as LISTED
+
+    if EVALUATION_LABELS not in inputs:
+        return []
+    folder, found = inputs[EVALUATION_LABELS], []
+    for name, record in read_json(folder / "evaluation_labels.json").items():
+        examples, path = pq.read_table(ingest / f"{name}.parquet"), folder / f"{name}.parquet"
+        suspects = pq.read_table(path, filters=[("flagged", "=", True)]).sort_by("rank") if path.exists() else None
+        rows = examples.slice(0, 0) if suspects is None else rows_of(examples, suspects["uid"], f"{EVALUATION_LABELS}/{name}.parquet")
+        found.append(EvaluationLabels(name, record, rows, LISTED.empty_table() if suspects is None else suspects))
+    return found
 
 
 def _several(inputs: Mapping[str, Path]) -> list[LabelFound]:

@@ -5,9 +5,22 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from cartograph.config import Settings
+from tasks.audit.evaluation_labels import has_evaluation_labels
 from tasks.audit.filtering import is_filtered, measures_bias
 from tasks.audit.ingested_sets import is_built_in
-from tasks.audit.page_content import AFLITE, BIAS, CLEANED, COMPARED, EMBEDDED, GATES, LIBRARIES, SINCE, map_inputs, read_audit
+from tasks.audit.page_content import (
+    AFLITE,
+    BIAS,
+    CLEANED,
+    COMPARED,
+    EMBEDDED,
+    EVALUATION_LABELS,
+    GATES,
+    LIBRARIES,
+    SINCE,
+    map_inputs,
+    read_audit,
+)
 from tasks.audit.parameters.report import Report
 from tasks.audit.plan import experiment_folders, needs_encoder, retrained_models
 from tasks.engine.step import Inputs, Out, Step
@@ -20,11 +33,13 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
     comparison = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
     cleaning = (*CLEANED, _CLEANED_ROWS) if "clean" in settings else ()
+    labels = (EVALUATION_LABELS, "reports/evaluation_labels.metrics.json") if has_evaluation_labels(settings) else ()
     filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if measures_bias(settings) else ()))
     return (
         "params.yaml",
         *map_inputs(settings),
         *cleaning,
+        *labels,
         *filtered,
         *truth,
         *comparison,

@@ -19,6 +19,7 @@ from cartograph.page.step_results import (
     Aflite,
     Bias,
     Cleaning,
+    EvaluationLabels,
     ExperimentAnswer,
     HowMade,
     LabelFound,
@@ -81,6 +82,7 @@ class Audit:
         experiments: the answers of the experiments that the audit was asked for.
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
         since_last_audit: what changed since the last audit; None for a workspace's first.
+        evaluation_labels: which labels of evaluation sets look wrong; nothing where the audit did not look.
         gates: the outcome of each gate, as in ``data/gates/gates.json``.
         several: the labels where rows have several, those that were audited first: each row of the other tables is then one label of a
             row, and its class id twice the label's number, with 1 added where the row has it; empty where a row has one label.
@@ -112,6 +114,7 @@ class Audit:
     experiments: Sequence[ExperimentAnswer] = ()
     broken: Sequence[Mapping[str, Any]] = ()
     since_last_audit: SinceLastAudit | None = None
+    evaluation_labels: Sequence[EvaluationLabels] = ()
     gates: Sequence[Mapping[str, Any]] = ()
     several: Sequence[LabelFound] = ()
     strata: pa.Table | None = None

@@ -181,3 +181,21 @@ class LabelFound:
     surplus: int = 0
     wrong: tuple[float, float, float] | None = None
     note: str = ""
+
+
+@dataclass(frozen=True)
+class EvaluationLabels:
+    """What an audit found about the labels of one evaluation set.
+
+    Attributes:
+        name: of the set.
+        record: how many rows and suspects it has, how many labels are wrong or why that is not known, as in
+            ``data/evaluation_labels/evaluation_labels.json``.
+        rows: its suspects (``schema.examples_schema``), most suspect first.
+        found: the same rows of ``schema.NOISE``.
+    """
+
+    name: str
+    record: Mapping[str, Any]
+    rows: pa.Table
+    found: pa.Table

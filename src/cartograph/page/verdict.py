@@ -17,6 +17,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
+from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
@@ -61,6 +62,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         [gathered_sentence(audit)],
         beyond_interval(audit),
         _truth(audit),
+        evaluation_lines(audit),
         cleaning_lines(audit),
         _start(audit),
         _gates(audit),

@@ -37,8 +37,14 @@ def detector_columns(measures: Measures, committee: Committee | None) -> dict[st
 
 def doubt_column(committee: Committee) -> dict[str, Floats]:
     """Return the committee's doubt as the column that its detector reads, log odds, ``(n_examples,)``."""
-    doubt = np.clip(committee.doubt.score, 1e-9, 1.0 - 1e-9)
-    return {"doubt": np.log(doubt / (1.0 - doubt))}
+    return {"doubt": log_odds_of(committee.doubt.score)}
+
+
+def log_odds_of(doubt: Floats) -> Floats:
+    """Return log(p / (1 − p)) of probabilities, ``(n_examples,)``, held at 1e-9 and 1 − 1e-9."""
+    held = np.clip(doubt, 1e-9, 1.0 - 1e-9)
+    odds: Floats = np.log(held / (1.0 - held))
+    return odds
 
 
 def feature_sets(columns: Columns) -> dict[Candidate, tuple[str, ...]]:

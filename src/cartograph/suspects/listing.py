@@ -233,15 +233,25 @@ def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> Ite
     """
     parts = [_model_says(evidence)]
     if committee and evidence.committee is not None:
-        own = evidence.committee.probabilities
-        given = share_of(own, evidence.labels).tolist()
-        others = _preferred(own, evidence, "prefer", "more than any other")
-        parts.append(f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True))
+        parts.append(committee_reasons(evidence.committee.probabilities, evidence.labels, evidence.names))
         if evidence.committee.copies is not None:
             parts.append(_copies_say(evidence.committee.copies))
     for part in zip(*parts, strict=True):
         row = "; ".join(filter(None, part))
         yield f"{row}; {assumption}" if assumption else row
+
+
+def committee_reasons(probabilities: Shares, labels: Ids, names: Sequence[str]) -> Iterator[str]:
+    """Yield for each row what models that never saw it say of its label.
+
+    Args:
+        probabilities: theirs, ``(n_examples, n_classes)``.
+        labels: given label ids, ``(n_examples,)``.
+        names: class names by id.
+    """
+    given = share_of(probabilities, labels).tolist()
+    others = _preferred(probabilities, labels, names, "prefer", "more than any other")
+    return (f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True))
 
 
 def _copies_say(copies: Copies) -> Iterator[str]:
@@ -258,7 +268,7 @@ def _model_says(evidence: Evidence) -> Iterator[str]:
             f"the model gave this label {percent(mu)} on average; it was the first choice in {percent(share)} of the epochs"
             for mu, share in zip(confidence, correctness, strict=True)
         )
-    preferred = _preferred(evidence.in_sample, evidence, "preferred", "more than any other")
+    preferred = _preferred(evidence.in_sample, evidence.labels, evidence.names, "preferred", "more than any other")
     n_epochs = evidence.n_epochs or 1
     return (
         f"the model gave this label {percent(mu)} on average{rest}; {_disagreeing(n_epochs - round(share * n_epochs), n_epochs)}"
@@ -266,13 +276,13 @@ def _model_says(evidence: Evidence) -> Iterator[str]:
     )
 
 
-def _preferred(probabilities: Shares, evidence: Evidence, verb: str, agreed: str) -> Iterator[str]:
-    names = [cut(name, _LONGEST_NAME) for name in evidence.names]
+def _preferred(probabilities: Shares, labels: Ids, classes: Sequence[str], verb: str, agreed: str) -> Iterator[str]:
+    names = [cut(name, _LONGEST_NAME) for name in classes]
     first, highest = (values.tolist() for values in first_of(probabilities))
-    labels = np.asarray(evidence.labels).tolist()
+    own = np.asarray(labels).tolist()
     return (
         f", {agreed}" if other == given else f" and {verb} {names[other]} ({percent(p)})"
-        for other, given, p in zip(first, labels, highest, strict=True)
+        for other, given, p in zip(first, own, highest, strict=True)
     )
 
 

@@ -15,6 +15,7 @@ from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.cleaning_changes import cleaning_changes_section
 from cartograph.page.sections.cleaning_worth import cleaning_worth_section
 from cartograph.page.sections.edges import edges_section
+from cartograph.page.sections.evaluation_labels import evaluation_labels_section
 from cartograph.page.sections.experiments import experiments_section
 from cartograph.page.sections.gates import gates_section
 from cartograph.page.sections.how_made import how_made_section
@@ -33,6 +34,7 @@ SECTIONS: tuple[Builder, ...] = (
     map_section,
     several_labels_section,
     suspects_section,
+    evaluation_labels_section,
     edges_section,
     regions_section,
     validation_section,

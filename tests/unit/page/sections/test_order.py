@@ -13,6 +13,7 @@ from tests.page_audits import (
     with_bias,
     with_cleaning,
     with_earlier_audit,
+    with_evaluation_labels,
     with_experiment,
     with_planted_truth,
     with_selections,
@@ -35,8 +36,20 @@ from tests.page_audits import (
         with_bias,
         with_earlier_audit,
         with_several_labels,
+        with_evaluation_labels,
     ],
-    ids=["plain", "planted truth", "versions", "suspects", "cleaning", "aflite", "bias", "earlier audit", "several labels"],
+    ids=[
+        "plain",
+        "planted truth",
+        "versions",
+        "suspects",
+        "cleaning",
+        "aflite",
+        "bias",
+        "earlier audit",
+        "several labels",
+        "evaluation labels",
+    ],
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
@@ -61,6 +74,7 @@ def test_section_ids_are_distinct(audit: Audit) -> None:
         with_bias,
         with_experiment,
         with_several_labels,
+        with_evaluation_labels,
     )
     whole = reduce(lambda built, build: build(built), parts, with_planted_truth(audit))
     ids = [section.id for build in SECTIONS if (section := build(whole)) is not None]

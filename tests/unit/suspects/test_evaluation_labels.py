@@ -1,0 +1,54 @@
+"""Wrong labels of evaluation sets: found with the train set's help, their number read off the set alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.schema import NOISE
+from cartograph.statistics.metrics import average_precision
+from cartograph.suspects.committee import reading_of
+from cartograph.suspects.evaluation_labels import EvaluationDoubt, evaluation_doubts, together
+from tests.training_sets import Task, small_set
+
+
+def flipped(rows: pa.Table, share: float, seed: int) -> tuple[pa.Table, np.ndarray]:
+    wrong = np.random.default_rng(seed).random(rows.num_rows) < share
+    labels = np.where(wrong, 1 - rows["label"].to_numpy(), rows["label"].to_numpy())
+    place = rows.schema.get_field_index("label")
+    return rows.set_column(place, rows.schema.field("label"), pa.array(labels, pa.int32())), wrong
+
+
+def doubts(train: pa.Table, sets: dict[str, pa.Table]) -> dict[str, EvaluationDoubt]:
+    return evaluation_doubts(train, sets, reading_of(together(train, sets)), folds=5, seed=13, threshold=0.5)
+
+
+def test_how_many_are_wrong_is_read_off_the_set_itself() -> None:
+    train, _ = flipped(small_set(rows=1200), 0.2, 1)
+    clean = small_set(rows=600, seed=7, name="clean", domain="id")
+    noisy, wrong = flipped(small_set(rows=600, seed=8, name="noisy", domain="id"), 0.1, 2)
+    found = doubts(train, {"clean": clean, "noisy": noisy})
+    assert list(found) == ["clean", "noisy"]
+    number = {name: one.doubt.wrong for name, one in found.items()}
+    assert number["clean"] is not None and number["clean"].expected < 6 and round(number["clean"].low) == 0
+    assert number["noisy"] is not None and number["noisy"].low <= wrong.sum() <= number["noisy"].high
+    rows = found["noisy"].rows
+    assert rows.schema.equals(NOISE) and rows["uid"].to_pylist() == noisy["uid"].to_pylist()
+    assert average_precision(wrong, rows["probability"].to_numpy()) > 0.9
+    assert np.count_nonzero(found["clean"].rows["flagged"].to_numpy(zero_copy_only=False)) <= 3
+    assert all(why.startswith("models that never saw the row give it ") for why in rows["reason"].to_pylist())
+
+
+@pytest.mark.parametrize("task", ["pair", "choice", "table"])
+def test_sets_of_every_kind_are_looked_at_and_a_few_rows_have_no_number(task: Task) -> None:
+    train = small_set(task, rows=400)
+    test, wrong = flipped(small_set(task, rows=80, seed=5, name="test", domain="id"), 0.1, 3)
+    one = doubts(train, {"test": test})["test"]
+    assert one.doubt.wrong is None and one.doubt.unknown in ("few rows", "little explained", "hard rows")
+    assert average_precision(wrong, one.rows["probability"].to_numpy()) > 0.8
+
+
+def test_columns_that_not_every_set_has_are_left_out() -> None:
+    train = small_set(rows=20).append_column("linked", pa.array([0] * 20, pa.int32()))
+    assert together(train, {"test": small_set(rows=5, name="test", domain="id")}).num_rows == 25
