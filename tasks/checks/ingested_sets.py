@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cartograph.wording import percent
 from tasks.checks import data_docs
 from tasks.checks.class_names import class_name_checks, class_name_frame, class_name_phrases
+from tasks.checks.class_shares import class_share_checks, class_share_frame, class_share_phrases, shifted_classes
 from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 from tasks.checks.linked_rows import linked_checks, linked_frame
@@ -67,7 +68,10 @@ def validate(
     train_keys = normalised_keys(sets[0].raw, sets[0].info.fields)
     entries, pages, train_values = [], {}, pd.DataFrame()
     for item in sets:
+        shifted = shifted_classes(item, sets[0])
         frame = _frame(item, train_keys, labelling, several=several is not None)
+        if item.info.domain == "id":
+            frame = frame.assign(**class_share_frame(frame["label"], shifted))
         if item.info.features:
             titles = _titles([feature.name for feature in item.info.features], (*frame.columns, *item.info.fields))
             values = feature_frame(item, titles)
@@ -77,7 +81,7 @@ def validate(
         if item.info.features:
             checks += feature_checks(item, train_values, titles)
         result = run(item.info.name, frame, checks)
-        names = class_name_phrases(item, labelling) if item.info.domain == "train" and several is None else {}
+        names = class_name_phrases(item, labelling) if item.info.domain == "train" and several is None else class_share_phrases(shifted)
         findings = [_finding(check, one, item, names) for check, one in by_check(checks, result)]
         entries.append(ingested_record(item, findings, classes=several, in_train=_in_train(item, sets[0])))
         pages[item.info.name] = _page(result)
@@ -179,6 +183,7 @@ def _checks(
         else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
         for name, words in flags
     ]
+    checks += class_share_checks() if info.domain == "id" else []
     checks += linked_checks(item)
     if info.domain == "train" and not several:
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)

@@ -56,12 +56,18 @@ class Learning:
         if self.state == "by heart":
             return (
                 f"The model knows its rows by heart: it is right on {percent(last.accuracy)} of the rows that it trained on and on "
-                f"{percent(_known(self.unseen, self.simple))} of rows like them that it did not see, so its confidence "
-                f"says little about their labels. {self._less_by_heart}"
+                f"{self._elsewhere}, so its confidence says little about their labels. {self._less_by_heart}"
             )
         if self.state == "learnt":
             return ""
         return f"The model has not learnt these data: after {self._epochs} it {self._reached}. {self._way_out}"
+
+    @property
+    def _elsewhere(self) -> str:
+        """Return on how many rows that it, or simple models, did not see one is right at most."""
+        if self.simple is not None and (self.unseen is None or self.simple > self.unseen):
+            return f"{percent(self.simple)} (by simple models) of rows that were not trained on"
+        return f"{percent(self.unseen or 0.0)} of those of evaluation sets"
 
     @property
     def _epochs(self) -> str:
@@ -149,7 +155,8 @@ def learning_of(
         state = "failed"
     elif not last.learnt(simple):
         state = "not learnt"
-    elif last.accuracy - _known(unseen, simple, last.accuracy) >= BY_HEART:
+    elif last.accuracy - max((known for known in (unseen, simple) if known is not None), default=last.accuracy) >= BY_HEART:
+        # The higher of the two: rows of an evaluation set may be harder than those trained on, for other reasons.
         state = "by heart"
     return Learning(attempts, simple, unseen, state, open, called, folds)
 
@@ -161,8 +168,3 @@ def _unseen(result: TrainingResult, evaluation: Mapping[str, Path]) -> float | N
     rows = {name: file.metadata.num_rows for name, file in files.items() if dataset_info(file.schema_arrow).domain == "id"}
     total = sum(rows.values())
     return sum(metrics[f"{name}.accuracy"] * number for name, number in rows.items()) / total if total else None
-
-
-def _known(*values: float | None) -> float:
-    """Return the first that is known."""
-    return next(value for value in values if value is not None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import Reading
+from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import several_doubts
 from tests.label_sets import WORDS, films
 
@@ -80,3 +83,14 @@ def test_a_label_with_fewer_rows_than_folds_is_refused() -> None:
     given[:20, 0], given[:4, 1] = 1, 1
     with pytest.raises(InputError, match="label 'b' has 4 rows of yes or of no; 5 of both are needed"):
         several_doubts(reading(given, 0.5), given, ["a", "b"], 13)
+
+
+def test_of_a_label_that_models_tell_little_about_the_number_of_all_does_not_help() -> None:
+    truth = films(800)[1]
+    found = several_doubts(reading(truth, 0.7), planted(truth, 0.1), WORDS, 13)
+    assert found.together.wrong is not None
+    own = [replace(found.labels[0], wrong=None, unknown=why) for why in ("little explained", "hard rows", "much noise", "few rows")]
+    known = known_labels(replace(found, labels=(*own, found.labels[0])))
+    assert known.tolist() == [False, False, True, True, True]
+    alone = replace(found, labels=(*own, found.labels[0]), together=replace(found.together, wrong=None))
+    assert known_labels(alone).tolist() == [False] * 4 + [found.labels[0].wrong is not None]

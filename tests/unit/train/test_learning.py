@@ -37,8 +37,11 @@ def test_each_state_names_the_parameter_to_change() -> None:
     assert "Perhaps they do not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
     unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
     assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
-    heart = sentence("by heart", replace(LAST, accuracy=0.99), unseen=0.6)
-    assert "right on 99 % of the rows that it trained on and on 60 % of rows like them" in heart and "Set train.folds to 5" in heart
+    heart = sentence("by heart", replace(LAST, accuracy=0.99), simple=0.5, unseen=0.6)
+    assert "right on 99 % of the rows that it trained on and on 60 % of those of evaluation sets, so its confidence" in heart
+    assert "Set train.folds to 5" in heart
+    later = sentence("by heart", replace(LAST, accuracy=0.99), simple=0.7, unseen=0.4)
+    assert "trained on and on 70 % (by simple models) of rows that were not trained on, so its confidence" in later
     beside = sentence("by heart", replace(LAST, accuracy=0.99), folds=5)
     assert beside.endswith(
         "The models of train.folds (5), which did not see the row, are read beside it; lower train.epochs, or choose another train.model."

@@ -38,18 +38,7 @@ from tests.page_audits import (
         with_several_labels,
         with_evaluation_labels,
     ],
-    ids=[
-        "plain",
-        "planted truth",
-        "versions",
-        "suspects",
-        "cleaning",
-        "aflite",
-        "bias",
-        "earlier audit",
-        "several labels",
-        "evaluation labels",
-    ],
+    ids=lambda change: change.__name__.removeprefix("with_"),
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
