@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.page.read_verdict import verdict_of
+from cartograph.page.read_verdict import GATHER, OF_SET, verdict_of
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.ingest import Sources
@@ -33,6 +33,10 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
     said = None if waiting or not report.exists() else verdict_of(report.read_text(encoding="utf-8"))
     if said is not None:
         console.say(f"Found      {said[0]}")
+        for line in said[1:]:
+            # The other lines are on the page.
+            if line.startswith(GATHER) or OF_SET in line:
+                console.say(f"           {line}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
             console.say(f"Warning    {finding['sentence']}")

@@ -87,7 +87,8 @@ class Recommendation:
         return (
             f"With {counted(self.seeds, 'seed')} the interval says little about other seeds: train with a third (`retrain.seeds`)."
             if self.seeds == FEWEST_SEEDS - 1
-            else "With one seed the interval says nothing about other seeds: train with three (`retrain.seeds`)."
+            else "With one seed, or one training that did not fail, the interval says nothing about other seeds: train with three "
+            "(`retrain.seeds`)."
         )
 
     def content(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.strata import COLUMN, FILE, LABELLED_BY, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
+from cartograph.page.read_verdict import GATHER
 from cartograph.suspects.gathering import Gathering
 from cartograph.wording import about, count, cut, share
 
@@ -24,7 +25,7 @@ def gathered_sentence(audit: Audit) -> str:
     ask = "ask first how these rows were labelled"
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
         ask += f". If `{_column(first.stratum)}` says who labelled, name it (labelled_by): more is found then"
-    return f"Suspects gather {_where(first)} ({of}){more}: {ask}."
+    return f"{GATHER} {_where(first)} ({of}){more}: {ask}."
 
 
 def gathered_table(audit: Audit) -> Table | None:

@@ -131,7 +131,7 @@ def _changed(audit: Audit) -> str:
     if audit.cleaning is None:
         return f", {sure_suspects(audit)}" if audit.flagged.size and not audit.several else ""
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
-    number, at = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist()), _at(_precision(audit))
+    number, at = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
         return f", {enough}{at}; instead, each row is weighted by how likely its label is right"
@@ -149,15 +149,17 @@ def sure_suspects(audit: Audit) -> str:
     unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels))
     likely &= ~np.isin(audit.gold[audit.flagged], unknown)
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
-    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(precision)}"
+    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(audit)}"
 
 
 def _precision(audit: Audit) -> float:
     return float(audit.how_made.parameters.get("clean", {}).get("precision", PRECISION))
 
 
-def _at(precision: float) -> str:
-    return f" (clean.precision: {precision:g})"
+def _at(audit: Audit) -> str:
+    """Return from which probability on a suspect is changed; a call of the library, or its command, has no parameter for it."""
+    called = "clean" not in audit.how_made.parameters
+    return f" (at {_precision(audit):g} or more)" if called else f" (clean.precision: {_precision(audit):g})"
 
 
 def _why_kept(cleaning: Cleaning, sure: int) -> str:

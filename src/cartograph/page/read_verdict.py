@@ -8,6 +8,11 @@ import re
 _CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
 
 
+GATHER, OF_SET = "Suspects gather", "of the evaluation set"
+"""How the line begins that says where suspects gather, and what is in the one that says how many labels of an evaluation set are wrong:
+those that a terminal repeats beside the sentence."""
+
+
 def verdict_of(document: str) -> tuple[str, ...] | None:
     """Return the sentence and the lines at the head of a page that this module made; None of any other document."""
     found = _CONTENT.search(document)

@@ -147,7 +147,7 @@ def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(aud
 
 def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_was_changed(audit: Audit) -> None:
     suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
-    kept = "2 rows are suspects, {} of them sure enough to drop (clean.precision: 0.8) but kept, {};"
+    kept = "2 rows are suspects, {} of them sure enough to drop (at 0.8 or more) but kept, {};"
     for sure, them in ((1, "it"), (2, "them")):
         sentence = verdict(replace(suspects, cleaning=undecided(sure))).sentence
         assert kept.format(sure, f"since models trained without {them} are not measurably better") in sentence
@@ -159,4 +159,4 @@ def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_wa
     few = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.9})
     assert not any("gather" in line for line in verdict(few).lines)
     sentence = verdict(replace(suspects, cleaning=undecided(0, 5))).sentence
-    assert "2 rows are suspects, none of them sure enough to change automatically (clean.precision: 0.8);" in sentence
+    assert "2 rows are suspects, none of them sure enough to change automatically (at 0.8 or more);" in sentence

@@ -10,6 +10,7 @@ from cartograph.features.unusual import shown_values
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.headline import why_unknown
+from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
 from cartograph.wording import about, count, counted, cut, labels_wrong, share
@@ -42,7 +43,7 @@ def evaluation_lines(audit: Audit) -> list[str]:
         wrong = one.record.get("wrong")
         if wrong is not None and round(wrong["low"]) >= 1:
             some, low, high = (about(wrong[end]) for end in ("expected", "low", "high"))
-            of = f"{counted(one.record['rows'], 'label')} of the evaluation set {cut(one.name, _NAME)}"
+            of = f"{counted(one.record['rows'], 'label')} {OF_SET} {cut(one.name, _NAME)}"
             lines.append(f"About {some} of the {of} {'is' if some == '1' else 'are'} wrong, too (95\u00a0% CI {low} to {high}).")
     return lines
 

@@ -86,7 +86,7 @@ def test_a_change_in_a_package_changes_exactly_the_steps_that_depend_on_it(tmp_p
         return {step.name for step in STEPS if CODE / unit in step.code}
 
     assert changed("src/cartograph/maps/measures.py") == users("src/cartograph/maps") >= {"measure", "noise", "report"}
-    assert not users("src/cartograph/maps") & {"fetch", "ingest", "train", "clean"}
+    assert not users("src/cartograph/maps") & {"fetch", "ingest", "train", "tune"}
     assert changed("src/cartograph/models/frozen/embeddings.py") == users("src/cartograph/models") >= {"embed", "train"}
     assert changed("tasks/audit/measure.py") == {"measure"}
     assert changed("tasks/engine/running.py") == {step.name for step in STEPS}
