@@ -34,11 +34,12 @@ from cartograph.suspects.explained import clear_share, entropy_of, explained_sha
 from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.how_many import WrongLabels, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
-from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition
+from cartograph.suspects.transitions import LEAST, anchor_counts, anchor_share, contradicting, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
-"""Share of the rows predicted as a class, the surest first, that T is read off; in small sets more, for so many rows, up to a share."""
+"""Least share of the rows predicted as a class, the surest first, that T is read off; in small sets more, for so many rows, up to a share,
+and beyond it where that promises a smaller error (``transitions.anchor_share``)."""
 
 EXPLAINED, CONTRADICTED = 0.2, 0.08
 """Least share of the labels' entropy that the probabilities must explain for an estimate, and most of the surest rows that may have another
@@ -150,7 +151,8 @@ def label_doubt(
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
-        anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
+        least = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
+        anchors = anchor_counts(known, given, anchor_share(known, least) if least > ANCHORS else least)
         transition = weighed.transition(anchors)
         true_classes = weighed.true_classes(transition)
         updated = weighed.heard_copies(true_classes, transition)

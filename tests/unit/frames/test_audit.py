@@ -63,7 +63,10 @@ def test_who_labelled_finds_more_of_a_careless_ones_errors(frame: pd.DataFrame) 
     who[np.random.default_rng(1).choice(600, 60, replace=False)] = "eve"
     named = frame.assign(who=who)
     without, known = (audit(named, text="text", label="label", labelled_by=name, epochs=2) for name in ("", "who"))
-    assert len(set(known.suspects.index) & set(WRONG)) > len(set(without.suspects.index) & set(WRONG))
+    others = named.index.difference(WRONG)
+    odds = [np.log(one.ranking["probability"] / (1 - one.ranking["probability"])) for one in (without, known)]
+    assert odds[1].loc[WRONG].mean() - odds[1].loc[others].mean() > odds[0].loc[WRONG].mean() - odds[0].loc[others].mean() + 0.5
+    assert len(set(known.suspects.index) & set(WRONG)) >= len(set(without.suspects.index) & set(WRONG))
     assert known.suspects.index.isin(WRONG).mean() >= without.suspects.index.isin(WRONG).mean()
     with pytest.raises(InputError, match="labelled_by is for rows of one label"):
         audit(named, text="text", labels=["label"], labelled_by="who")

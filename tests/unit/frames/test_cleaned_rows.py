@@ -44,7 +44,7 @@ def easy() -> tuple[pd.DataFrame, FrameAudit]:
 
 @pytest.fixture(scope="module")
 def few() -> tuple[pd.DataFrame, FrameAudit]:
-    frame = reviews(0.85, 3, 10)
+    frame = reviews(0.85, 3, 8)
     return frame, findings(frame)
 
 

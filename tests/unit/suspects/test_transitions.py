@@ -11,6 +11,7 @@ from cartograph.data.arrays import Floats, Integers
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import (
     anchor_counts,
+    anchor_share,
     contradicting,
     counted_transition,
     even_transition,
@@ -106,3 +107,15 @@ def test_the_few_sure_rows_of_a_rare_class_are_no_habit_unless_any_label_is_easi
     as_others, as_rare = (likely_transition(probabilities, given, counts, 20.0, missed=missed) for missed in (True, False))
     even = counted_transition(counts, math.inf)
     assert np.abs(as_rare - even).max() < 0.6 * np.abs(as_others - even).max()
+
+
+def test_more_rows_are_read_where_they_are_as_sure_and_few_and_not_where_they_are_less_sure_or_many() -> None:
+    def sure(rows: int, unsure: float, at_last: float) -> np.ndarray:
+        wrong = np.linspace(unsure, at_last, rows)
+        return np.column_stack([wrong, 1.0 - wrong])
+
+    assert anchor_share(sure(600, 0.05, 0.07), 0.17) == 0.6
+    assert anchor_share(sure(600, 0.05, 0.45), 0.17) in (0.17, 0.2)
+    assert anchor_share(sure(200_000, 0.05, 0.15), 0.1) == 0.1
+    assert anchor_share(sure(600, 0.05, 0.07)[::-1], 0.17) == 0.6
+    assert anchor_share(sure(4, 0.0, 0.0), 0.3) in (0.3, 0.45, 0.6)
