@@ -165,7 +165,7 @@ def test_of_few_rows_that_are_much_doubted_no_more_than_the_prior_are_taken_for_
 
 def test_flips_that_flatter_another_do_not_choose_against_the_committee() -> None:
     original, noised, flips, _ = planted_set()
-    doubt = noised.columns["doubt"] + np.random.default_rng(1).normal(0, 6, len(flips.planted))
+    doubt = noised.columns["doubt"] + np.random.default_rng(1).normal(0, 15, len(flips.planted))
     choice = choose_detector({**noised.columns, "doubt": doubt}, original.columns, flips.planted, np.random.default_rng(3))
     scores = {name: detector.average_precision for name, detector in choice.candidates.items()}
     assert choice.name == "committee" and scores["committee"] < scores["confidence"]
