@@ -61,6 +61,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _whole_classes(audit),
         [gathered_sentence(audit)],
         beyond_interval(audit),
+        _outcomes(audit),
         _truth(audit),
         evaluation_lines(audit),
         cleaning_lines(audit),
@@ -134,6 +135,14 @@ def beyond_interval(audit: Audit) -> list[str]:
     if (said := contradicted(audit.reviewed)) or wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
         return [said] if said else []
     return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
+
+
+def _outcomes(audit: Audit) -> list[str]:
+    """Return, of a table with suspects, what nobody can see from it: that labels may be outcomes, whose exceptions are no errors."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    if not audit.info.features or not len(audit.flagged) or record.get("wrong") is None:
+        return []
+    return ["If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."]
 
 
 def contradicted(found: Reviewed | None) -> str:

@@ -25,6 +25,9 @@ WRONG_NUMBER = "wrong number of fields"
 """Reason of a record with more or fewer fields than columns."""
 
 
+_SEP = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?\s*", re.IGNORECASE)
+
+
 def read_csv(source: Source) -> Iterator[Batch]:
     """Yield the records of a comma-separated file; fields may be quoted."""
     return _read(source, source.delimiter, quoting=source.quoting or "standard")
@@ -83,7 +86,9 @@ def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Ba
 
 def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) -> tuple[_Layout, Iterator[list[str]]]:
     """Return how the file is laid out, and a reader placed after the header."""
-    delimiter = delimiter or _delimiter(lines.peek())
+    if (told := _told(lines.peek())) is not None:
+        next(lines)
+    delimiter = delimiter or told or _delimiter(lines.peek())
     try:
         reader = csv_reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL)
     except (TypeError, ValueError) as error:
@@ -109,7 +114,8 @@ def delimiter_of(source: Source, kind: str) -> str:
     if source.delimiter or kind == "tsv":
         return source.delimiter or "\t"
     with open_text(source.path, source, newline="") as file:
-        return _delimiter(_Lines(file).peek())
+        first = _Lines(file).peek()
+        return _told(first) or _delimiter(first)
 
 
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
@@ -152,6 +158,12 @@ def _stated(source: Source, lines: _Lines) -> tuple[str, ...]:
     if {name.casefold() for name in source.columns if name} <= set(re.split(r"[,;|\t\"\r\n]+", lines.peek().casefold())):
         raise InputError(f"{source.name} has the names of its columns in its first line; leave `columns` out.")
     return tuple(distinct(source.columns))
+
+
+def _told(first: str) -> str | None:
+    """Return the delimiter that a first line names for spreadsheets (``sep=;``); None of any other line."""
+    found = _SEP.fullmatch(first)
+    return None if found is None else found[1]
 
 
 def _delimiter(header: str) -> str:

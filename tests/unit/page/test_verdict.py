@@ -9,6 +9,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
+from cartograph.schema import Feature, examples_schema
 from tests.page_audits import check_of, set_entry, with_suspects, with_versions
 
 
@@ -144,3 +145,13 @@ def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audi
 def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:
     assert verdict(with_suspects(audit, flagged=())).figures[2].note.startswith("no label looks wrong")
     assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none could be told from hard rows")
+
+
+def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> None:
+    wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 5.0}
+    found = with_suspects(audit, calibrated=True, wrong=wrong)
+    line = "If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."
+    assert line not in verdict(found).lines
+    info = replace(found.info, task="table", features=(Feature("size", "number"),))
+    table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
+    assert line in verdict(table).lines

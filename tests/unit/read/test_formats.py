@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from cartograph.errors import InputError
 from cartograph.read.formats import format_of, local_paths, read
 from cartograph.read.lines import fields_of
+from cartograph.read.rewrite import rewrite
 from cartograph.read.source import Batch, Source, join
 
 
@@ -83,6 +84,19 @@ def test_tsv_quotes_are_text_unless_standard_quoting_is_set(tmp_path: Path) -> N
     assert read(source(tmp_path, "x.tsv", content)).table["a"].to_pylist() == ['"He said']
     quoted = read(source(tmp_path, "x.tsv", 'a\tb\n"He, ""said"""\tno\n', quoting="standard"))
     assert quoted.table["a"].to_pylist() == ['He, "said"']
+
+
+@pytest.mark.parametrize("first", ["sep=|", '"sep=|"', "SEP=| "])
+def test_a_first_line_that_names_the_delimiter_for_spreadsheets_is_believed_and_kept(first: str, tmp_path: Path) -> None:
+    path, copy = tmp_path / "rows.csv", tmp_path / "cleaned.csv"
+    path.write_bytes(f"{first}\r\nnr|text|label\r\n1|good, fine|yes\r\n2|bad|no\r\n".encode())
+    source = Source(str(path), "rows.csv")
+    found = read(source)
+    assert found.table.to_pylist() == [{"nr": "1", "text": "good, fine", "label": "yes"}, {"nr": "2", "text": "bad", "label": "no"}]
+    rewrite(source, "label", {2: "yes"}, copy)
+    assert copy.read_bytes() == f"{first}\r\nnr|text|label\r\n2|bad|yes\r\n".encode()
+    path.write_text("sep=ab,label\nx,y\n")
+    assert read(source).table.column_names == ["sep=ab", "label"]
 
 
 def test_the_csv_delimiter_is_guessed_from_the_header(tmp_path: Path) -> None:
