@@ -84,6 +84,8 @@ def main(
         number = workers_of(workers)
         if data:
             columns = asked_features(features, feature)
+            if image and (text_pair or text != ["text"]):
+                raise InputError("--image is instead of a text column; leave --text and --text-pair out.")
             workspace = workspace_for(
                 data,
                 text=text_columns(text, text_pair),

@@ -142,10 +142,17 @@ def clean_by_each_recipe(
     Raises:
         GateError: a class would be left without rows.
     """
+    return {recipe: clean_by(params, examples, noise, decisions, recipe, calibrated=calibrated) for recipe in RECIPES.values()}
+
+
+def clean_by(
+    params: Clean, examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], recipe: Recipe, *, calibrated: bool
+) -> Cleaning:
+    """Return the outcome of one recipe; errors as above."""
     from cartograph.clean.cleaning import clean
 
     more = {"relabel_above": params.relabel_above, "precision": params.precision}
-    return {recipe: clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more) for recipe in RECIPES.values()}
+    return clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more)
 
 
 def write_decided(

@@ -19,40 +19,42 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
+    from cartograph.features.telling import Telling
     from cartograph.suspects.committee import Reading
     from cartograph.suspects.evaluation_labels import EvaluationDoubt
 
 DATA, RECORD, METRICS = "data/evaluation_labels", "evaluation_labels.json", "reports/evaluation_labels.metrics.json"
 _TRAIN = "data/ingest/train.parquet"
+MOST_NAMED = 10
 
 
 class EvaluationLabels(Section):
     """The section ``evaluation_labels`` of params.yaml."""
 
     train_rows: int = Field(20_000, ge=1, description="most rows of the train set, drawn by `noise.seed`, that models learn from")
+    rows: int = Field(20_000, ge=1, description="most rows of an evaluation set, drawn likewise, that are looked at")
 
 
 def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
     """Write the list of each evaluation set of the train set's distribution; return how many of their labels look wrong."""
-    import numpy as np
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from cartograph.data.parquet import write_parquet
-    from cartograph.suspects.evaluation_labels import evaluation_doubts
+    from cartograph.features.telling import what_tells
+    from cartograph.suspects.committee import reading_of
+    from cartograph.suspects.evaluation_labels import evaluation_doubts, together
 
     noise = out.workspace.settings["noise"].model_dump()
-    train = pq.read_table(inputs[_TRAIN])
-    if train.num_rows > params.train_rows:
-        rng = np.random.default_rng([noise["seed"], 5])
-        train = train.take(pa.array(np.sort(rng.choice(train.num_rows, params.train_rows, replace=False))))
+    train = _some(pq.read_table(inputs[_TRAIN]), params.train_rows, noise["seed"])
     sets = {name: pq.read_table(inputs[f"data/ingest/{name}.parquet"]) for name in _names(out.workspace.settings)}
-    sets = {name: table for name, table in sets.items() if table.num_rows}
+    sets = {name: _some(table, params.rows, noise["seed"]) for name, table in sets.items() if table.num_rows}
+    vectors = _vectors(train, sets, inputs)
     record: dict[str, Any] = {}
     try:
-        reading = _reading(train, sets, inputs)
+        reading = _with_vectors(reading_of(together(train, sets)), vectors, train)
         with progress("evaluation_labels", "folds of models") as update:
             how = {"folds": noise["folds"], "seed": noise["seed"], "threshold": noise["threshold"]}
             found = evaluation_doubts(train, sets, reading, progress=update, **how)
@@ -63,40 +65,59 @@ def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
     folder.mkdir(exist_ok=True)
     for name, own in found.items():
         write_parquet(own.rows, folder / f"{name}.parquet")
-        record[name] = _record(own)
+        record[name] = _record(own, what_tells(together(train, {name: sets[name]})))
     write_json(folder / RECORD, record)
     write_json(out[METRICS], _metrics(record))
     return ", ".join(f"{name} {one['suspects']:,} of {one['rows']:,}" for name, one in record.items()) or "no rows"
 
 
-def _reading(train: pa.Table, sets: Mapping[str, pa.Table], inputs: Mapping[str, Path]) -> Reading:
-    """Return what a committee reads of all rows, with an encoder's vectors where the audit makes them."""
+def _some(table: pa.Table, most: int, seed: int) -> pa.Table:
+    """Return the rows, or so many at random, in their order."""
+    import numpy as np
+    import pyarrow as pa
+
+    if table.num_rows <= most:
+        return table
+    return table.take(pa.array(np.sort(np.random.default_rng([seed, 5]).choice(table.num_rows, most, replace=False))))
+
+
+def _vectors(train: pa.Table, sets: Mapping[str, pa.Table], inputs: Mapping[str, Path]) -> np.ndarray | None:
+    """Return an encoder's vectors of all rows, where the audit makes them."""
     import numpy as np
 
-    from cartograph.features.vectors import join_sides, read_features
-    from cartograph.schema import dataset_info
-    from cartograph.suspects.committee import reading_of
-    from cartograph.suspects.evaluation_labels import together
+    from cartograph.features.vectors import read_features
 
-    reading, info = reading_of(together(train, sets)), dataset_info(train.schema)
     if EMBEDDED not in inputs:
-        return reading
+        return None
     files = {name: (table, f"{EMBEDDED}/{name}.parquet") for name, table in {"train": train, **sets}.items()}
     parts = [read_features(inputs[EMBEDDED] / f"{name}.parquet", table["uid"], what=file)[1] for name, (table, file) in files.items()]
-    vectors = np.concatenate(parts)
+    return np.concatenate(parts)
+
+
+def _with_vectors(reading: Reading, vectors: np.ndarray | None, train: pa.Table) -> Reading:
+    from cartograph.features.vectors import join_sides
+    from cartograph.schema import dataset_info
+
+    if vectors is None:
+        return reading
     if reading.options is not None:
         by_option = vectors.reshape(len(vectors), reading.options.number, -1)
         return reading._replace(options=reading.options._replace(vectors=by_option))
+    info = dataset_info(train.schema)
     return reading._replace(vectors=vectors if info.images else join_sides(vectors, info))
 
 
-def _record(found: EvaluationDoubt) -> dict[str, Any]:
+def _record(found: EvaluationDoubt, telling: Telling) -> dict[str, Any]:
+    """Return how many suspects a set has and how many labels are wrong; no number where something tells the label, or classes are one."""
     import numpy as np
 
     wrong, suspects = found.doubt.wrong, int(np.count_nonzero(found.rows["flagged"].to_numpy(zero_copy_only=False)))
     number = None if wrong is None else {name: round(value, 3) for name, value in vars(wrong).items()}
-    explained = round(found.doubt.explained, 6)
-    return {"rows": found.rows.num_rows, "suspects": suspects, "wrong": number, "unknown": found.doubt.unknown, "explained": explained}
+    record = {"rows": found.rows.num_rows, "suspects": suspects, "wrong": number, "unknown": found.doubt.unknown}
+    record |= {"explained": round(found.doubt.explained, 6)}
+    if telling.names:
+        return record | {"wrong": None, "unknown": "leaked", "leaked_by": telling.names[:MOST_NAMED], "leaked_words": telling.words}
+    return record | {"wrong": None, "unknown": "one class"} if found.one_class else record
 
 
 def _metrics(record: Mapping[str, Any]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json
 from cartograph.errors import GateError
-from tasks.audit.clean import ARMS, DECISIONS, FOUND, ROWS, SUSPECTS, clean_by_each_recipe, decisions_in
+from tasks.audit.clean import ARMS, DECISIONS, FOUND, ROWS, SUSPECTS, clean_by, decisions_in
 from tasks.audit.clean import Clean as CleanParams
 from tasks.audit.committees import committee_inputs, suspects_among
 from tasks.audit.held_out import held_out_rows, holds_out
@@ -30,31 +30,36 @@ def run(params: HoldOut, inputs: Inputs, out: Out) -> str:
     """Write the rows that stay of those not held out, and as many random ones; return how many there are."""
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     from cartograph.clean.cleaning import cleaned_examples, subsets
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
 
     settings = out.workspace.settings
-    examples, noise, found = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS]), read_json(inputs[FOUND])
-    rest = np.flatnonzero(~held_out_rows(settings.of(Retrain), examples))
-    part = examples.take(pa.array(rest))
+    examples, found = pq.read_table(inputs[ROWS]), read_json(inputs[FOUND])
+    decisions = decisions_in(inputs.get(DECISIONS), examples)
+    part = examples.filter(pa.array(~held_out_rows(settings.of(Retrain), examples))).combine_chunks()
+    del examples
     recipe, cleaning = read_json(inputs[ARMS])["used"], settings.of(CleanParams)
     if recipe != "decisions-only" and found["detector"] == "committee":
-        noise = suspects_among(examples, inputs, settings, found)(rest)
+        noise = suspects_among(part, inputs, settings, found)(np.arange(len(part)))
+        release_memory(part.num_rows)
     else:
-        noise = noise.filter(np.isin(noise["uid"].to_numpy(zero_copy_only=False), part["uid"].to_numpy(zero_copy_only=False)))
+        whole = pq.read_table(inputs[SUSPECTS])
+        noise = whole.filter(pc.is_in(whole["uid"], value_set=part["uid"].combine_chunks()))
     uids = set(part["uid"].to_pylist())
-    decisions = {uid: decision for uid, decision in decisions_in(inputs.get(DECISIONS), examples).items() if uid in uids}
+    own = {uid: decision for uid, decision in decisions.items() if uid in uids}
     [folder] = out.staged.values()
     folder.mkdir(exist_ok=True)
     try:
-        ways = clean_by_each_recipe(cleaning, part, noise, decisions, calibrated=bool(found["calibrated"]))
-        versions = subsets(part, cleaned_examples(part, ways[recipe]), np.random.default_rng(cleaning.seed))
+        cleaned = clean_by(cleaning, part, noise, own, recipe, calibrated=bool(found["calibrated"]))
+        versions = subsets(part, cleaned_examples(part, cleaned), np.random.default_rng(cleaning.seed))
     except GateError:
         # Decisions leave these rows without one of their classes, though not all rows.
         there = {name: pq.read_table(inputs[selection_file(name)]) for name in _VERSIONS}
-        versions = {name: rows.filter(pa.array([uid in uids for uid in rows["uid"].to_pylist()])) for name, rows in there.items()}
+        versions = {name: rows.filter(pc.is_in(rows["uid"], value_set=part["uid"].combine_chunks())) for name, rows in there.items()}
     for name in _VERSIONS:
         write_parquet(versions[name], folder / f"{name}.parquet")
     return f"{len(versions['cleaned']):,} of {len(part):,} rows that are not held out"

@@ -64,6 +64,7 @@ class Noise(Section):
 def run(params: Noise, inputs: Inputs, out: Out) -> str:
     """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
     import numpy as np
+    import pyarrow.parquet as pq
 
     from cartograph.data.parquet import write_parquet
     from cartograph.features.telling import what_tells
@@ -101,7 +102,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
-    found = without_number(found, what_tells(_texts(inputs)), class_forms(original.names, original.labels))
+    found = without_number(found, what_tells(pq.read_table(inputs[_ROWS])), class_forms(original.names, original.labels))
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)

@@ -8,13 +8,12 @@ from cartograph.wording import counted, cut, listing, percent
 from tasks.checks.great_expectations_run import Check
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
     from cartograph.ingest.canonical import IngestedSet
 
 SAME_SHARES = "classes are about as frequent as in the train set"
-_COLUMN = "[class of another share than in train]"
+COLUMN = "[classes of another share than in train]"
+"""Column whose every value is how many there are."""
+
 _TIMES, _POINTS, _ERRORS = 2.0, 0.02, 4.0
 _NAMED = 3
 
@@ -37,24 +36,19 @@ def shifted_classes(item: IngestedSet, train: IngestedSet) -> dict[str, tuple[fl
     return dict(sorted(found.items(), key=lambda pair: -abs(pair[1][1] - pair[1][0])))
 
 
-def class_share_frame(labels: pd.Series, shifted: dict[str, tuple[float, float]]) -> dict[str, np.ndarray]:
-    """Return the column that says which rows are of such a class; ``labels`` are the class names of the rows as read."""
-    return {_COLUMN: labels.isin(list(shifted)).to_numpy()}
-
-
 def class_share_checks() -> list[Check]:
-    """Return the check of that column, which warns."""
+    """Return the check that there is no such class, which warns."""
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
 
-    even = gxe.ExpectColumnValuesToBeInSet(column=_COLUMN, value_set=[False], severity=FailureSeverity.WARNING)
+    even = gxe.ExpectColumnMaxToBeBetween(column=COLUMN, max_value=0, severity=FailureSeverity.WARNING)
     return [Check(SAME_SHARES, "none twice or half as frequent", even)]
 
 
 def class_share_phrases(shifted: dict[str, tuple[float, float]]) -> dict[str, str]:
     """Return, by failed check, what was found."""
     if not shifted:
-        return {}
+        return {SAME_SHARES: "none"}
     named = [f"`{cut(name, 40)}` {percent(now)}, in the train set {percent(before)}" for name, (before, now) in shifted.items()]
     more = f", and {counted(len(named) - _NAMED, 'more class', 'more classes')}" if len(named) > _NAMED else ""
     return {SAME_SHARES: f"{listing(named[:_NAMED])}{more}: its rows were drawn otherwise, or labelled otherwise"}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cartograph.wording import percent
 from tasks.checks import data_docs
 from tasks.checks.class_names import class_name_checks, class_name_frame, class_name_phrases
-from tasks.checks.class_shares import class_share_checks, class_share_frame, class_share_phrases, shifted_classes
+from tasks.checks.class_shares import COLUMN as CLASS_SHARES
+from tasks.checks.class_shares import class_share_checks, class_share_phrases, shifted_classes
 from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 from tasks.checks.linked_rows import linked_checks, linked_frame
@@ -71,7 +72,7 @@ def validate(
         shifted = shifted_classes(item, sets[0])
         frame = _frame(item, train_keys, labelling, several=several is not None)
         if item.info.domain == "id":
-            frame = frame.assign(**class_share_frame(frame["label"], shifted))
+            frame = frame.assign(**{CLASS_SHARES: float(len(shifted))})
         if item.info.features:
             titles = _titles([feature.name for feature in item.info.features], (*frame.columns, *item.info.fields))
             values = feature_frame(item, titles)

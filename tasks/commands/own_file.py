@@ -21,7 +21,7 @@ from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.lock import hold
 from tasks.engine.snapshot import PARAMS
 from tasks.engine.workspace import STATE, Workspace, project_root
-from tasks.pipelines import open_workspace
+from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say
 
 _LONGEST = 60
@@ -96,6 +96,8 @@ def take_profile(space: Workspace, profile: str) -> None:
         InputError: there is no such profile, or the workspace is in use.
     """
     keys = keys_of_profile(profile)
+    if profile and has_several_labels(space.settings):
+        refuse_other_options({"--profile": profile})
     if not profile or has_profile(space.settings, profile):
         return
     file = space.path / PARAMS
@@ -118,7 +120,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
         "text": tuple(map(_as_names, ingest["text"])),
         "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
-        "uid": _as_names(ingest["uid"] or []),
+        **({"uid": _as_names(ingest["uid"])} if ingest["uid"] else {}),
         "linked": _as_names(ingest["linked"] or []),
     }
     if labels:
@@ -133,7 +135,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "features": "these features" if ingest["features"] else "texts",
         "options": f"the options {', '.join(map(str, ingest['options']))}" if ingest["options"] else "rows without options",
         "image": f"the image column {ingest['image']}" if ingest["image"] else "rows without images",
-        "uid": f"rows identified by {ingest['uid']}" if ingest["uid"] else "rows that no column identifies",
+        "uid": f"rows identified by {ingest['uid']}",
         "linked": f"the linking column {ingest['linked']}" if ingest["linked"] else "rows that no column links",
         "labelled_by": f"labels given by {ingest['labelled_by']}" if ingest["labelled_by"] else "labels given by nobody named",
         "label": f"the label column {ingest['label']}",

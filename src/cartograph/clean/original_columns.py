@@ -122,10 +122,10 @@ def _with_one_label(file: File, columns: Columns) -> tuple[File, str, bool]:
     own = next((name for name in columns.label if name in there), None)
     if own is not None:
         return file, own, True
-    inside = next((path for path in columns.label if outer_column(there, path) and column_at(file.batch.table, path) is not None), None)
-    if inside is not None:
-        table = file.batch.table.append_column(inside, column_at(file.batch.table, inside))
-        return replace(file, batch=replace(file.batch, table=table)), inside, True
+    for path in columns.label:
+        inside = column_at(file.batch.table, path) if outer_column(there, path) is not None else None
+        if inside is not None:
+            return replace(file, batch=replace(file.batch, table=file.batch.table.append_column(path, inside))), path, True
     name = next(name for name in (LABEL, *(f"{LABEL} ({number})" for number in range(2, len(there) + 3))) if name not in there)
     table = file.batch.table.append_column(name, select([file], columns)[LABEL])
     return replace(file, batch=replace(file.batch, table=table)), name, False

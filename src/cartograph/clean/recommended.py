@@ -24,7 +24,7 @@ WEIGHABLE = ("little explained", "much noise")
 """Why the number of wrong labels is not known where rows may be weighted by how doubtful their labels are."""
 
 
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 """Of a larger train set a sample of so many rows is compared on."""
 
 

@@ -212,7 +212,8 @@ def _copied(fields: Sequence[Integers], labels: Ids | None = None) -> tuple[Inte
         first[number[::-1]] = np.asarray(labels)[::-1]
         unlike[number[first[number] != labels]] = True
         if (~unlike[many]).mean() >= UNANIMOUS:
-            copied |= (many & ~unlike)[number]
+            # One of more rows than a group may have would undo all groups.
+            copied |= (many & ~unlike & (counts <= LARGEST * len(number)))[number]
     return np.where(copied, number, len(counts) + np.arange(len(number))), copied
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy import sparse
 
 from cartograph.data.arrays import Integers
 from cartograph.data.words import WORD_OR_SIGN
@@ -18,11 +20,12 @@ EXCEPT = 1000
 """One row in so many may have another label than its column tells, and one in any case."""
 
 TOLD = 0.5
-"""Share of the rows from which on a word per class that no other class has is too much to be chance: of thirty sets of texts as they are
-.23 at most (emoji by group), of messages that end with the name of the program that they were filed under .90."""
+"""Share of the rows from which on a word per class that hardly a row of another class has is too much to be chance: of thirty sets of texts
+as they are .23 at most (emoji by group), of messages that end with the name of the program that they were filed under .90."""
 
 _FEWEST, _LONGEST, _MOST = 50, 60, 3
-_ROWS, _OFTEN = 4_000, 5
+_ROWS, _OFTEN, _SELDOM = 4_000, 5, 100
+_LETTER = re.compile(r"\w")
 
 
 class Telling(NamedTuple):
@@ -48,16 +51,17 @@ def what_tells(table: pa.Table) -> Telling:
 
 
 def telling_words(table: pa.Table) -> Telling:
-    """Return, of each class, the word or two that most of its rows and none of another class have, where these tell half of all rows.
+    """Return, of each class, the word or two that most of its rows and hardly one of another class have, where these tell half of all rows.
 
-    Of 4,000 evenly spread rows at most. Words of fewer than five rows do not count.
+    Of 4,000 evenly spread rows at most. Words of fewer than five rows do not count, nor signs alone, nor words of which more than one row
+    in a hundred is of another class.
 
     Args:
         table: a set of texts or pairs (``schema.examples_schema``).
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    step = -(-table.num_rows // _ROWS)
+    step = max(-(-table.num_rows // _ROWS), 1)
     some = table.take(pa.array(np.arange(0, table.num_rows, step)))
     present, labels = np.unique(some[LABEL].to_numpy(), return_inverse=True)
     texts = ["\n".join([row] if isinstance(row, str) else row) for row in TextRows(some)]
@@ -68,13 +72,23 @@ def telling_words(table: pa.Table) -> Telling:
         has = reader.fit_transform(texts)
     except ValueError:  # Not a word is in five of them.
         return Telling([], words=True)
-    by_class = has.T @ np.eye(len(present), dtype=np.int32)[labels]
-    alone = np.where(by_class == by_class.sum(axis=1, keepdims=True), by_class, 0)
-    told, words = alone.max(axis=0), reader.get_feature_names_out()[alone.argmax(axis=0)]
+    of_class = sparse.csr_array((np.ones(len(labels), np.int32), (np.arange(len(labels)), labels)), shape=(len(labels), len(present)))
+    by_class = sparse.csr_array(has.T @ of_class)
+    own, label = by_class.max(axis=1).toarray().ravel(), np.asarray(by_class.argmax(axis=1)).ravel()
+    others = np.asarray(by_class.sum(axis=1)).ravel() - own
+    names = reader.get_feature_names_out()
+    # A question mark tells questions, but nobody wrote it from the label.
+    word = np.array([_LETTER.search(name) is not None for name in names])
+    # So many of other classes would have it by chance: where nearly all rows are of one class, hardly any.
+    expected = (own + others) * (1.0 - np.bincount(labels)[label] / len(labels))
+    sure = np.flatnonzero(word & (others * _SELDOM <= own) & (expected >= np.maximum(_OFTEN, 10 * others)))
+    told, which = np.zeros(len(present), np.int64), np.full(len(present), -1)
+    for place in sure[np.argsort(-own[sure], kind="stable")][::-1]:
+        told[label[place]], which[label[place]] = own[place], place
     share = float(told.sum() / len(texts))
     if share < TOLD:
         return Telling([], words=True)
-    return Telling([str(words[place]) for place in np.argsort(-told, kind="stable") if told[place]], share, words=True)
+    return Telling([str(names[which[place]]) for place in np.argsort(-told, kind="stable") if told[place]], share, words=True)
 
 
 def telling_columns(table: pa.Table) -> list[str]:
@@ -96,10 +110,10 @@ def telling_columns(table: pa.Table) -> list[str]:
     for feature in info.features:
         column = pc.struct_field(table[VALUES], feature.name).combine_chunks()
         there = column.is_valid().to_numpy(zero_copy_only=False)
-        filled = there.mean() >= TOLD and len(np.unique(labels[there])) > 1
-        if _tells(column, labels, feature.kind) or (
-            filled and not there.all() and _tells(column.filter(there), labels[there], feature.kind)
-        ):
+        # A rare class among the filled rows would be told by whatever says the other of all.
+        other = int(there.sum()) - int(np.bincount(labels[there]).max(initial=0))
+        partly = TOLD <= there.mean() < 1.0 and other >= max(_FEWEST, 10 * len(labels) // EXCEPT)
+        if _tells(column, labels, feature.kind) or (partly and _tells(column.filter(there), labels[there], feature.kind)):
             found.append(feature.name)
     return found
 

@@ -8,8 +8,9 @@ people's decisions are the steps'.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, overload
 
@@ -44,10 +45,11 @@ from cartograph.page.step_results import HowMade, Suspects
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.suspects.among import Among, committee_of
 from cartograph.suspects.class_forms import class_forms
-from cartograph.suspects.committee import reading_of
+from cartograph.suspects.committee import Reading, reading_of
 from cartograph.suspects.detector import untested_committee
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.suspects.how_many import WrongLabels
+from cartograph.suspects.label_doubt import Unknown
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
 from cartograph.suspects.record import committee_record, without_number
 from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy
@@ -243,12 +245,10 @@ def _find_suspects(
     seed: int,
     judged: Progress | None,
     labellers: Integers | None,
-) -> tuple[Suspects, WrongLabels | None, Among]:
+) -> tuple[Suspects, WrongLabels | None, Callable[[], Among]]:
     """Find suspects as the step `noise` does by its committee, how many labels are wrong, and what finds them among some; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
-    reading = reading_of(by_uid)._replace(labellers=labellers)
-    if vectors is not None:
-        reading = reading._replace(vectors=vectors)
+    reading = _reading(by_uid, vectors, labellers)
     fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]), reading.groups)
     forms = class_forms(names, labels)
     committee = committee_of(reading, labels, names, fold, np.random.default_rng([seed, 3]), progress=judged)
@@ -257,5 +257,17 @@ def _find_suspects(
     detector = untested_committee(evidence.columns, committee.doubt.unknown)
     table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
     record = without_number(committee_record(table, committee.doubt, threshold), what_tells(by_uid), forms)
-    among = Among(by_uid, reading, FOLDS, seed, committee.doubt.unknown, threshold)
+    among = partial(_among, by_uid, vectors, labellers, seed, committee.doubt.unknown, threshold)
     return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None, among
+
+
+def _reading(by_uid: pa.Table, vectors: Floats32 | None, labellers: Integers | None) -> Reading:
+    reading = reading_of(by_uid)._replace(labellers=labellers)
+    return reading if vectors is None else reading._replace(vectors=vectors)
+
+
+def _among(
+    by_uid: pa.Table, vectors: Floats32 | None, labellers: Integers | None, seed: int, unknown: Unknown | None, threshold: float
+) -> Among:
+    """Return what finds suspects among some rows: what it reads is made when it is asked for, and not kept with the audit."""
+    return Among(by_uid, _reading(by_uid, vectors, labellers), FOLDS, seed, unknown, threshold)

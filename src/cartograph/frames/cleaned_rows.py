@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
@@ -44,12 +44,12 @@ class CleanedRows:
     Attributes:
         rows: as they were read.
         suspects: what was found of them.
-        among: finds suspects among some of them; None where none could be found.
+        among: returns what finds suspects among some of them; None where none could be found.
     """
 
     rows: Rows
     suspects: Suspects
-    among: Among | None = None
+    among: Callable[[], Among] | None = None
 
     def frame(self, recipe: Recipe) -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order; ``down-weight`` adds the column ``weight``.
@@ -127,8 +127,8 @@ class CleanedRows:
         again = None if self.among is None else partial(self._again, self.among)
         return recommended_arm(examples, self.suspects.rows, {}, arms, rng, wrong=wrong, again=again)
 
-    def _again(self, among: Among, examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:
+    def _again(self, among: Callable[[], Among], examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:
         def by_arm(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> Mapping[Arm, cleaning.Cleaning]:
             return {arm: self._cleaned(_RECIPES[arm], part, listed) for arm in arms}
 
-        return doubted_again(among.of(examples), examples, {}, arms, by_arm)
+        return doubted_again(among().of(examples), examples, {}, arms, by_arm)

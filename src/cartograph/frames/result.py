@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,7 +45,7 @@ class FrameAudit:
     set_aside: pd.DataFrame
     _page: Audit
     _rows: Rows | None
-    _among: Among | None = None
+    _among: Callable[[], Among] | None = None
 
     def map(self) -> go.Figure:
         """Return the data map as an interactive figure."""

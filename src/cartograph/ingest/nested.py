@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.read.jsonl import as_text, put_at
+from cartograph.read.jsonl import as_text, like, put_at
 
 
 def column_at(table: pa.Table, path: str) -> pa.ChunkedArray | None:
@@ -50,8 +50,8 @@ def with_items(values: Sequence[Any], name: str, path: str, items: Sequence[str 
     return [old if item is None else put_at(old, parts, partial(_instead, item)) for old, item in zip(values, items, strict=True)]
 
 
-def _instead(item: str, old: Any) -> str:
-    return item
+def _instead(item: str, old: Any) -> Any:
+    return like(old, item)
 
 
 def _outer(names: Sequence[str], path: str) -> tuple[str, list[str]] | None:
@@ -60,23 +60,23 @@ def _outer(names: Sequence[str], path: str) -> tuple[str, list[str]] | None:
     return next(((name, parts[length:]) for length in lengths if (name := ".".join(parts[:length])) in names), None)
 
 
-def _at(value: Any, parts: list[str]) -> Any:
-    for part in parts:
-        if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-            try:
-                value = json.loads(value)
-            except (ValueError, RecursionError):
-                return None
-        if isinstance(value, list):
-            try:
-                value = value[int(part)]
-            except (ValueError, IndexError):
-                return None
-        elif isinstance(value, dict):
-            value = value.get(part)
-        else:
+def _at(value: Any, parts: Sequence[str]) -> Any:
+    """Return what a path leads to, as ``put_at`` follows it; None where there is nothing."""
+    if not parts:
+        return value
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
             return None
-    return value
+    if isinstance(value, list):
+        try:
+            return _at(value[int(parts[0])], parts[1:])
+        except (ValueError, IndexError):
+            return None
+    keys = ((".".join(parts[:length]), length) for length in range(len(parts), 0, -1))
+    found = next(((key, length) for key, length in keys if key in value), None) if isinstance(value, dict) else None
+    return None if found is None else _at(value[found[0]], parts[found[1] :])
 
 
 def _unicode(text: str | None) -> str | None:

@@ -188,11 +188,15 @@ class Audit:
     @cached_property
     def flagged(self) -> Integers:
         """The rows of the suspects that nobody decided about, most suspect first; empty where the audit did not look for them."""
+        return self.listed if self.reviewed is None else self.listed[~self.reviewed.decided[self.listed]]
+
+    @cached_property
+    def listed(self) -> Integers:
+        """The rows of all suspects, those that people decided about among them, most suspect first."""
         if self.suspects is None:
             return np.empty(0, dtype=np.int64)
-        table, reviewed = self.suspects.rows, self.reviewed
-        listed = table["flagged"].to_numpy(zero_copy_only=False)
-        flagged = np.flatnonzero(listed if reviewed is None else listed & ~reviewed.decided)
+        table = self.suspects.rows
+        flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
 
     @cached_property

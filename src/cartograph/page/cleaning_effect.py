@@ -18,6 +18,7 @@ from cartograph.wording import count, counted, cut, listing
 Row = Mapping[str, Any]
 
 _LONGEST = 40
+_ALSO = " and of the search for suspects among the others"
 
 
 def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, against: str = "original", metric: str = "accuracy") -> str:
@@ -66,10 +67,10 @@ def cleaning_lines(audit: Audit) -> list[str]:
     disagreeing = [metric for metric in others if any(outcome[name, metric] != outcome[name, first] for name, _ in outcome)]
     effects = [cleaning_effect(differences, cleaning, metric=metric) for metric in (first, *disagreeing)]
     if any(row["set"] == HELD_OUT for row in rows):
+        committee = audit.suspects is not None and audit.suspects.record.get("detector") == "committee"
         effects.append(
-            "There is no evaluation set: these are train rows held out of training and of the search for suspects among the others, "
-            "under their given labels; those without suspects flatter cleaning, since the models that found the suspects agree with the "
-            "labels that are left."
+            f"There is no evaluation set: these are train rows held out of training{_ALSO if committee else ''}, under their given labels; "
+            "those without suspects flatter cleaning, since the models that found the suspects agree with the labels that are left."
         )
     return [" ".join([*effects, *([] if advice is None else [advice.sentence])])]
 
@@ -128,7 +129,7 @@ def cleaning_phrase(audit: Audit) -> str:
     changes = audit.cleaning.changes
     if audit.cleaning.version.get("weighted") and not changes.num_rows:
         return "Weighting rows by how likely their labels are right"
-    changed, flagged = changes[UID].to_pylist(), audit.measures[UID].take(audit.flagged).to_pylist()
+    changed, flagged = changes[UID].to_pylist(), audit.measures[UID].take(audit.listed).to_pylist()
     verb = {("drop",): "Dropping", ("relabel",): "Relabelling"}.get(tuple(changes["what"].unique().to_pylist()))
     return f"{verb} the suspects" if verb and sorted(changed) == sorted(flagged) else "Cleaning"
 

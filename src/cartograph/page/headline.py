@@ -44,7 +44,7 @@ def _doubt(audit: Audit) -> str:
         if wrong is not None and audit.suspects.record["calibrated"]:
             what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
             sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{_changed(audit) if number else ''}"
-            return _capital(f"{on_condition(audit)}{number_of_wrong(audit, wrong)}; {sure}")
+            return _capital(f"{number_of_wrong(audit, wrong)}; {sure}")
         looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
@@ -55,11 +55,12 @@ def _doubt(audit: Audit) -> str:
             if not number:
                 return _capital(f"{looked}{unknown}") if looked else f"Of {counted(audit.rows, 'label')}, {unknown}"
             return _capital(f"{worth}; {unknown}")
+        of = "the others" if looked else counted(audit.rows, "label")
         if not number:
-            return f"None of {counted(audit.rows, 'label')} looks wrong"
+            return _capital(f"{looked}none of {of} looks wrong")
         looks = "looks" if number == 1 else "look"
         assumed = ", by an assumption stated below" if audit.suspects.record["assumption"] else ""
-        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
+        return _capital(f"{looked}{count(number)} of {of} {looks} wrong ({share(number, audit.rows)}){assumed}")
     if audit.disagreeing is None:
         rows = audit.members(HARD)
         highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
@@ -86,7 +87,13 @@ def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:
     """Return about how many labels are wrong, with the interval; of a set that people have looked at, about how many of the others."""
     expected, low, high = number_left(audit, wrong)
     some, of = about(expected), "the others" if audit.reviewed is not None else counted(audit.rows, "label")
-    return f"{looked_at(audit)}about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {about(low)} to {about(high)})"
+    said = f"about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {about(low)} to {about(high)})"
+    return f"{looked_at(audit)}{_inside(on_condition(audit), audit)}{said}"
+
+
+def _inside(condition: str, audit: Audit) -> str:
+    """Return a condition as it stands inside a sentence, where something stands before it."""
+    return condition if audit.reviewed is None else condition[:1].lower() + condition[1:]
 
 
 def number_left(audit: Audit, wrong: Mapping[str, Any]) -> tuple[float, float, float]:

@@ -129,11 +129,13 @@ def _criticals(audit: Audit) -> list[str]:
 
 
 def beyond_interval(audit: Audit) -> list[str]:
-    """Return how many labels can be wrong beyond the interval, if errors follow from the rows."""
+    """Return how many labels can be wrong beyond the interval, if errors follow from the rows; once people have looked, what they show."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
-    if (said := contradicted(audit.reviewed)) or wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
-        return [said] if said else []
+    if audit.reviewed is not None:
+        return [contradicted(audit.reviewed)]
+    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
+        return []
     return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
 
 
@@ -145,9 +147,9 @@ def _outcomes(audit: Audit) -> list[str]:
     return ["If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."]
 
 
-def contradicted(found: Reviewed | None) -> str:
+def contradicted(found: Reviewed) -> str:
     """Return that people found far more or fewer wrong labels than were estimated; empty where they did not."""
-    if found is None or found.contradicted is None or found.foreseen is None:
+    if found.contradicted is None or found.foreseen is None:
         return ""
     foreseen = about(found.foreseen)
     return (

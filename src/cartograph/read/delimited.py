@@ -8,6 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import IO
 
@@ -17,6 +18,7 @@ from cartograph.data.csv_cells import MAX_CELL, csv_reader
 from cartograph.errors import InputError
 from cartograph.read import orange
 from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
+from cartograph.read.jsonl import like, put_at
 from cartograph.read.opening import open_text
 from cartograph.read.orange import Stated
 from cartograph.read.source import BATCH_ROWS, TOO_LONG, Batch, Rejected, Source, distinct
@@ -123,21 +125,32 @@ def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | Non
 
     Args:
         kind: ``csv`` or ``tsv``.
-        column: the label's.
+        column: the label's, or the path to it inside a column that holds JSON.
         kept: number of each record that stays -> its new label, None where it keeps its own.
     """
     quoting = source.quoting or ("standard" if kind == "csv" else "none")
     with open_text(source.path, source, newline="") as file:
         lines = _Lines(file)
         layout, reader = _opened(source, lines, source.delimiter or (None if kind == "csv" else "\t"), quoting)
-        place = layout.columns.index(column)
+        place, inside = _place(layout.columns, column)
         yield layout.header
         for number, record in _records(len(layout.columns), reader, lines):
             text = "".join(lines.taken)
             if number not in kept or isinstance(record, Rejected):
                 continue
             label = kept[number]
-            yield text if label is None else _written([*record[:place], label, *record[place + 1 :]], layout, text)
+            if label is None:
+                yield text
+            else:
+                cell = put_at(record[place], inside, partial(like, label=label))
+                yield _written([*record[:place], cell, *record[place + 1 :]], layout, text)
+
+
+def _place(columns: tuple[str, ...], column: str) -> tuple[int, list[str]]:
+    """Return which column has the label, and the path to it in there."""
+    parts = column.split(".")
+    found = next(length for length in range(len(parts), 0, -1) if ".".join(parts[:length]) in columns)
+    return columns.index(".".join(parts[:found])), parts[found:]
 
 
 def _written(record: list[str], layout: _Layout, before: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import IO, Any
 
 import pyarrow as pa
@@ -168,7 +169,7 @@ def _kept(values: list[Any], column: str, kept: Mapping[int, Label], spelled: Ma
 def _relabelled(record: dict[str, Any], column: str, label: Label, spelled: Mapping[str, Any]) -> dict[str, Any]:
     if label is None:
         return record
-    new: dict[str, Any] = put_at(record, column.split("."), lambda old: _like(old, label, spelled))
+    new: dict[str, Any] = put_at(record, column.split("."), lambda old: like(old, label, spelled))
     return new
 
 
@@ -195,12 +196,12 @@ def put_at(value: Any, parts: Sequence[str], new: Callable[[Any], Any]) -> Any:
     there: dict[str, Any] = value if isinstance(value, dict) else {}
     for length in range(len(parts), 0, -1):
         key = ".".join(parts[:length])
-        if key in there and (length < len(parts) or not isinstance(there[key], dict)):
+        if key in there:
             return {**there, key: put_at(there[key], parts[length:], new)}
     return {**there, ".".join(parts): new(None)}
 
 
-def _like(old: Any, label: str | list[str], spelled: Mapping[str, Any]) -> Any:
+def like(old: Any, label: str | list[str], spelled: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return a label as the value that it replaces is written: as a number where that is one, a list as the file has its items."""
     new: Any = label
     if isinstance(old, int | float | list) and isinstance(label, str):

@@ -19,7 +19,7 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import Shares
 from cartograph.data.progress import Progress
 from cartograph.schema import LABEL, UID, dataset_info
-from cartograph.suspects.class_forms import class_forms
+from cartograph.suspects.class_forms import ClassForms, class_forms
 from cartograph.suspects.columns import doubt_column
 from cartograph.suspects.committee import Committee, Reading, committee_scores
 from cartograph.suspects.detector import untested_committee
@@ -37,7 +37,7 @@ def committee_of(
     known: Mapping[str, Shares] | None = None,
     progress: Progress | None = None,
 ) -> Committee:
-    """Return the committee of what was read of rows, classes that differ in their form only being one (``class_forms``).
+    """Return the committee of what was read of rows, classes that differ in their form only being one (``forms_of``).
 
     Args:
         reading: of the rows (``reading_of``).
@@ -45,29 +45,49 @@ def committee_of(
         names: class names by id.
         fold: of each row, ``known`` and the rest: as ``committee_scores`` has them.
     """
-    forms = class_forms(names, labels)
+    forms = forms_of(reading, labels, names)
 
     def score(given: Ids, classes: Integers) -> Committee:
-        return committee_scores(
-            reading.data,
-            given,
-            [names[number] for number in classes],
-            rng,
-            folds=fold,
-            vectors=reading.vectors,
-            trees=reading.trees,
-            known={name: forms.of_left(shares) for name, shares in (known or {}).items()},
-            apart=reading.apart,
-            groups=reading.groups,
-            texts=reading.texts,
-            same=reading.same,
-            compared=reading.compared,
-            options=reading.options,
-            labellers=reading.labellers,
-            progress=progress,
-        )
+        shares = {name: forms.of_left(own) for name, own in (known or {}).items()}
+        return scored(reading, given, [names[number] for number in classes], fold, rng, known=shares, progress=progress)
 
     return forms.committee(score, labels)
+
+
+def scored(
+    reading: Reading,
+    labels: Ids,
+    classes: Sequence[str],
+    fold: Ids,
+    rng: np.random.Generator,
+    *,
+    known: Mapping[str, Shares] | None = None,
+    progress: Progress | None = None,
+) -> Committee:
+    """Return what ``committee_scores`` does of what was read of rows."""
+    return committee_scores(
+        reading.data,
+        labels,
+        classes,
+        rng,
+        folds=fold,
+        vectors=reading.vectors,
+        trees=reading.trees,
+        known=known,
+        apart=reading.apart,
+        groups=reading.groups,
+        texts=reading.texts,
+        same=reading.same,
+        compared=reading.compared,
+        options=reading.options,
+        labellers=reading.labellers,
+        progress=progress,
+    )
+
+
+def forms_of(reading: Reading, labels: Ids, names: Sequence[str]) -> ClassForms:
+    """Return which classes are another form of which (``class_forms``); none of multiple choice, whose options are places."""
+    return class_forms(names, labels) if reading.options is None else ClassForms(np.arange(len(names)))
 
 
 @dataclass(frozen=True)

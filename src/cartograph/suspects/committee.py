@@ -110,8 +110,7 @@ def reading_of(table: pa.Table) -> Reading:
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
     if info.task == "choice":
-        options = Options(option_features(table), len(info.options))
-        return Reading(None, None, None, True, groups, row_copies(table, groups), same_words(table, groups), options=options)
+        return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)))
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
     features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
     return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups), compared)

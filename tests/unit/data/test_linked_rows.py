@@ -115,6 +115,13 @@ def test_frequent_texts_are_linked_where_nearly_all_have_one_label_on_all_their_
         assert np.array_equal(linked_texts(texts, None, np.array(labels)), groups)
 
 
+def test_one_frequent_text_does_not_undo_the_copies_of_others() -> None:
+    texts = ["ok"] * 200 + [f"copied {row // 2}" for row in range(500)] + [f"alone {row}" for row in range(300)]
+    labels = [0] * 200 + [row // 2 % 2 for row in range(500)] + [row % 2 for row in range(300)]
+    groups = row_groups(table(info_of("single"), {"text": texts}, labels))
+    assert groups is not None and np.bincount(groups).tolist() == [1] * 200 + [2] * 250 + [1] * 300
+
+
 @pytest.mark.parametrize("copies", [2, 5])
 def test_rows_of_equal_values_are_linked_in_a_table_too(copies: int) -> None:
     once = small_table(600)

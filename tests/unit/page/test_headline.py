@@ -27,7 +27,8 @@ def test_what_people_looked_at_stands_first_and_the_number_is_of_the_others(audi
     assert headline(seen).startswith(f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others ")
     assert "; 1 row is a suspect, " in headline(seen) and "3 rows are suspects" not in headline(seen)
     section = suspects_section(seen)
-    assert "People looked at 2 of 8 labels and changed or dropped 1; of the others about " in section.lead
+    assert f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others " in section.lead
+    assert "up to about 9" not in section.lead and not any("up to 9" in line for line in verdict(seen).lines)
     assert seen.flagged.tolist() == [3]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.schema import NOISE, dataset_info
+from cartograph.schema import NOISE, DatasetInfo, dataset_info, examples_schema
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.among import Among
 from cartograph.suspects.committee import reading_of
@@ -81,3 +81,15 @@ def test_what_is_read_of_some_rows_is_theirs(task: Task) -> None:
         np.testing.assert_array_equal(part.trees.values, reading.trees.values[some])
     if reading.options is not None and part.options is not None:
         np.testing.assert_array_equal(part.options.words.toarray(), reading.options.words.toarray()[[6, 7, 0, 1, 34, 35]])
+
+
+def test_options_of_similar_names_are_different_places() -> None:
+    rng, options = np.random.default_rng(5), ("optionA", "optionB", "optionC", "optionD")
+    labels = np.where(np.arange(200) < 3, 3, rng.integers(0, 3, 200))
+    words = rng.choice(["red", "blue", "green"], (200, 4)).astype(object)
+    words[np.arange(200), labels] = "right"
+    info = DatasetInfo("train", "train", "choice", ("sentence",), options, options)
+    columns = [[f"u{row:03}" for row in range(200)], ["which _"] * 200, *words.T.tolist(), labels.tolist(), ["q"] * 200, list(range(200))]
+    schema = examples_schema(info)
+    rows = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
+    assert among(rows)(np.arange(200)).num_rows == 200

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.schema import NOISE
+from cartograph.schema import NOISE, dataset_info, examples_schema
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import reading_of
 from cartograph.suspects.evaluation_labels import EvaluationDoubt, evaluation_doubts, together
@@ -52,3 +54,21 @@ def test_sets_of_every_kind_are_looked_at_and_a_few_rows_have_no_number(task: Ta
 def test_columns_that_not_every_set_has_are_left_out() -> None:
     train = small_set(rows=20).append_column("linked", pa.array([0] * 20, pa.int32()))
     assert together(train, {"test": small_set(rows=5, name="test", domain="id")}).num_rows == 25
+
+
+def test_classes_that_differ_in_form_only_are_one_there_too() -> None:
+    train = small_set(rows=600)
+    test, wrong = flipped(small_set(rows=600, seed=8, name="test", domain="id"), 0.1, 2)
+    plain = doubts(train, {"test": test})["test"]
+
+    def in_two_forms(rows: pa.Table, seed: int) -> pa.Table:
+        info = replace(dataset_info(rows.schema), labels=("quiet", "loud", "Loud"))
+        labels = rows["label"].to_numpy()
+        labels = np.where((labels == 1) & (np.random.default_rng(seed).random(len(labels)) < 0.3), 2, labels)
+        columns = [pa.array(labels, pa.int32()) if name == "label" else rows[name] for name in rows.column_names]
+        return pa.table(columns, schema=examples_schema(info))
+
+    found = doubts(in_two_forms(train, 1), {"test": in_two_forms(test, 2)})["test"]
+    assert found.doubt.wrong is not None and plain.doubt.wrong is not None and not found.one_class
+    assert abs(found.doubt.wrong.expected - plain.doubt.wrong.expected) < 3
+    assert abs(int(np.sum(found.rows["flagged"].to_numpy(zero_copy_only=False))) - int(wrong.sum())) < 15

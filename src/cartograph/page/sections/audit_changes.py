@@ -30,7 +30,7 @@ def audit_changes_section(audit: Audit) -> Section | None:
     since = audit.since_last_audit
     blocks: list[Block] = []
     suspected = set(_places(audit, since, "new suspect"))
-    new = [place for place in audit.flagged.tolist() if place in suspected]
+    new = [place for place in audit.listed.tolist() if place in suspected]
     if new and audit.suspects is not None:
         blocks.append(suspect_table("New suspects", audit, new))
     lists = _lists(audit, since)

@@ -104,7 +104,11 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column(
             "Accuracy", "points", "of linear models, cross-validated on the train set, each row weighted by how likely its label is right"
         ),
-        Column("\u2212 original", "points", "points above the original rows; used only to choose, since the real gain is smaller"),
+        Column(
+            "\u2212 original",
+            "points",
+            "points above the original rows; suspects found without the rows scored on",
+        ),
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",

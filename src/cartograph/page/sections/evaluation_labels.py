@@ -9,7 +9,7 @@ import pyarrow as pa
 from cartograph.features.unusual import shown_values
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.headline import why_unknown
+from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
@@ -32,7 +32,7 @@ def evaluation_labels_section(audit: Audit) -> Section | None:
         return None
     blocks: list[Block] = [_sets(audit.evaluation_labels)]
     blocks += [_table(one) for one in audit.evaluation_labels if one.rows.num_rows]
-    lead = " ".join([_LEAD, *(_sentence(one) for one in audit.evaluation_labels)])
+    lead = " ".join([_LEAD, *(_sentence(audit, one) for one in audit.evaluation_labels)])
     return Section("evaluation_labels", "Evaluation labels", lead, blocks)
 
 
@@ -48,14 +48,14 @@ def evaluation_lines(audit: Audit) -> list[str]:
     return lines
 
 
-def _sentence(one: EvaluationLabels) -> str:
+def _sentence(audit: Audit, one: EvaluationLabels) -> str:
     record, name = one.record, cut(one.name, _NAME)
     if "why" in record:
-        return f"{name}: no label could be judged."
+        return f"{name}: no label could be judged: {cut(str(record['why']), _LONGEST)}"
     listed = f"{count(record['suspects'])} of {counted(record['rows'], 'label')} ({share(record['suspects'], record['rows'])})"
     if record["wrong"] is not None:
         wrong = record["wrong"]
-        return f"{name}: {labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}; suspects: {listed}."
+        return f"{name}: {on_condition(audit)}{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
     return f"{name}: worth a second look: {listed}; how many are wrong cannot be estimated{f': {why}' if why else ''}."
 

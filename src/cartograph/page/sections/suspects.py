@@ -15,7 +15,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
-from cartograph.page.headline import looked_at, number_left, on_condition, why_unknown
+from cartograph.page.headline import number_of_wrong, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
@@ -24,7 +24,7 @@ from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import about, count, counted, cut, labels_wrong, percent, probability, share
+from cartograph.wording import about, count, counted, cut, percent, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -139,13 +139,14 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     if record.get("calibrated"):
         wrong = record["wrong"]
-        looked = f"{looked_at(audit)}of the others " if audit.reviewed is not None else ""
-        estimate = f"{on_condition(audit)}{looked}{labels_wrong(*number_left(audit, wrong))}"
+        estimate = number_of_wrong(audit, wrong)
         sentences.append(
             f"{estimate[0].upper()}{estimate[1:]}: the "
-            "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
-            f"gather on hard rows, there are more, up to about {about(wrong['most'])}: so many labels the models do not predict."
+            "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong."
         )
+        if audit.reviewed is None:
+            more = f"up to about {about(wrong['most'])}: so many labels the models do not predict"
+            sentences.append(f"If errors gather on hard rows, there are more, {more}.")
         sentences += most_often(audit, wrong.get("pairs", ()))
     elif record.get("unknown") == "much noise":
         sentences.append(

@@ -412,6 +412,22 @@ def test_a_label_inside_a_list_is_written_there(tmp_path: Path) -> None:
     assert [json.loads(cell[0])["value"] for cell in rows["ann"].to_pylist()] == rows["ann.0.value"].to_pylist() == list("bababab")
 
 
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_label_inside_a_cell_of_json_is_written_there(tmp_path: Path, delimiter: str) -> None:
+    cells = [json.dumps([{"value": number % 2}]) for number in range(8)]
+    quoted = [cell if delimiter == "\t" else f'"{cell.replace(chr(34), 2 * chr(34))}"' for cell in cells]
+    lines = [f"row {number}{delimiter}{cell}" for number, cell in enumerate(quoted)]
+    train = write(tmp_path / ("t.tsv" if delimiter == "\t" else "t.csv"), "\n".join([f"text{delimiter}ann", *lines]) + "\n")
+    audit = Audit({1: ("1", 0.95), 2: ("0", 0.2)}, train=train, label="ann.0.value")
+    audit.clean(recipe="relabel")
+    [written] = (audit.path / "data/clean").glob("cleaned.?sv")
+    after = written.read_text().splitlines()
+    assert after[0] == f"text{delimiter}ann" and after[2:] == lines[2:]
+    assert after[1].replace('""', '"').endswith(('[{"value": 1}]', '[{"value": 1}]"'))
+    rows = audit.table("cleaned")
+    assert [str(json.loads(cell)[0]["value"]) for cell in rows["ann"].to_pylist()] == rows["ann.0.value"].to_pylist()
+
+
 def test_an_array_of_objects_stays_one(tmp_path: Path) -> None:
     rows = [{"text": f"row {number} é", "label": "yes" if number % 2 else "no"} for number in range(8)]
     train = write(tmp_path / "train.json", json.dumps(rows))

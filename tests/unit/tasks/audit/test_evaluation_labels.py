@@ -74,3 +74,17 @@ def test_without_such_a_set_or_without_suspects_there_is_no_such_step(tmp_path: 
     for place, (sets, more) in enumerate((((), {"noise": {}}), ((small_set(rows=9, seed=2, name="far", domain="ood"),), {"noise": {}}))):
         space = make_workspace(tmp_path / str(place), rows, *sets, train=SMALL_TRAINING, evaluation_labels={}, **more)
         assert not STEP.when(space.settings)
+
+
+def test_where_a_word_tells_the_label_there_is_no_number(tmp_path: Path) -> None:
+    def named(rows: pa.Table) -> pa.Table:
+        texts = [
+            f"{text} [{('quiet', 'loud')[label]}]" for text, label in zip(rows["text"].to_pylist(), rows["label"].to_pylist(), strict=True)
+        ]
+        return rows.set_column(rows.schema.get_field_index("text"), rows.schema.field("text"), pa.array(texts))
+
+    test = named(mislabelled(small_set(rows=600, seed=4, name="test", domain="id"), 40))
+    space = make_workspace(tmp_path, named(small_set(rows=600)), test, train=SMALL_TRAINING, noise={}, evaluation_labels={"rows": 550})
+    run_step(STEP, space)
+    record = json.loads((tmp_path / DATA / "evaluation_labels.json").read_text())["test"]
+    assert (record["rows"], record["wrong"], record["unknown"], record["leaked_words"]) == (550, None, "leaked", True)

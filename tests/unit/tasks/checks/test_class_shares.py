@@ -34,7 +34,12 @@ def test_a_class_that_is_far_more_or_less_frequent_than_in_the_train_set_is_name
     if not passed:
         said = check["found"].replace("\u00a0", " ")
         assert said == f"`rare` {100 * shares[0]:.0f} %, in the train set 10 %: its rows were drawn otherwise, or labelled otherwise"
-        assert check["unexpected"] == round(400 * shares[0])
+
+
+def test_a_class_that_is_missing_is_named_too(tmp_path: Path) -> None:
+    check = found(tmp_path, (0.0, 0.5, 0.5))
+    assert check is not None and not check["passed"]
+    assert check["found"].replace("\u00a0", " ").startswith("`rare` 0 %, in the train set 10 %: ")
 
 
 def test_chance_in_a_handful_of_rows_and_sets_out_of_distribution_are_no_warning(tmp_path: Path) -> None:

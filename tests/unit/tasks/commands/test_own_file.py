@@ -113,11 +113,11 @@ def test_options_and_the_column_that_identifies_a_row_are_kept_and_asked_for_aga
     folder = workspace_for(file, **given)
     kept = open_workspace(folder).settings["ingest"].model_dump()
     assert (kept["options"], kept["uid"]) == ((("one",), ("two",)), ("id",))
-    assert workspace_for(file, **given) == folder
+    assert workspace_for(file, **given) == folder == workspace_for(file, **given | {"uid": ""})
     for other, message in (
         ({"options": ["two", "one"]}, "does not audit the options two, one"),
         ({"options": []}, "does not audit rows without options"),
-        ({"uid": ""}, "does not audit rows that no column identifies"),
+        ({"uid": "question"}, "does not audit rows identified by question"),
     ):
         with pytest.raises(InputError, match=message):
             workspace_for(file, **given | other)
