@@ -11,9 +11,10 @@ from pathlib import Path
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json
 from cartograph.errors import GateError
-from tasks.audit.clean import ARMS, DECISIONS, FOUND, ROWS, SUSPECTS, clean_by, decisions_in
+from tasks.audit.clean import ARMS, FOUND, ROWS, SUSPECTS, clean_by
 from tasks.audit.clean import Clean as CleanParams
 from tasks.audit.committees import committee_inputs, suspects_among
+from tasks.audit.decisions import DECISIONS, decisions_in
 from tasks.audit.held_out import held_out_rows, holds_out
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.plan import HELD_APART, retrained_models, selection_file

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
-from tasks.audit.clean import DECISIONS
+from tasks.audit.decisions import DECISIONS
 from tasks.audit.parameters.tables import Tables
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import begun_at, metrics_of, read_publication, write_files

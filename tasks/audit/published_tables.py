@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json
-from tasks.audit.clean import DECISIONS, decisions_in
+from tasks.audit.decisions import DECISIONS, decisions_in
 from tasks.audit.parameters.ingest import Sources
 from tasks.audit.parameters.tables import Tables
 from tasks.audit.plan import selection_file

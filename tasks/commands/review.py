@@ -14,6 +14,7 @@ from cartograph.data.json_files import json_text
 from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit import clean
+from tasks.audit import decisions as people
 from tasks.audit.publish import mark_left
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
@@ -95,22 +96,22 @@ def _option(space: Workspace) -> str:
 
 
 def _decisions_file(space: Workspace) -> Path | None:
-    path = space.resolve(clean.DECISIONS)
+    path = space.resolve(people.DECISIONS)
     return path if path.exists() else None
 
 
 def _write_sheet(space: Workspace, out: str) -> None:
     examples, noise = _tables(space)
-    decisions = clean.decisions_in(_decisions_file(space), examples)
+    decisions = people.decisions_in(_decisions_file(space), examples)
     if out:
         sheet = _new(out)
         names = [sheet, sheet.with_suffix(".labelstudio.json"), sheet.with_suffix(".labelstudio.xml")]
     else:
-        clean.require_sheet_saved(space, examples)
-        sheet, *_ = names = [space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION)]
+        people.require_sheet_saved(space, examples)
+        sheet, *_ = names = [space.resolve(name) for name in (people.SHEET, people.TASKS, people.CONFIGURATION)]
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
-    count = clean.write_review(space.settings.of(clean.CleanSection), examples, noise, decisions, *written)
+    count = people.write_review(space.settings.of(clean.CleanSection).review_limit, examples, noise, decisions, *written)
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
@@ -184,7 +185,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     from cartograph.clean.stale_decisions import is_current, row_checks
 
     examples, _ = _tables(space)
-    given, labels = clean.given_labels(examples)
+    given, labels = people.given_labels(examples)
     new = []
     for name, content in contents.items():
         if kinds[name] == "label studio":
@@ -195,17 +196,17 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
         raise InputError(f"{next(iter(contents))} holds no decision; fill in the column `decision` with keep, drop or relabel.")
     if has_several_labels(space.settings):
         require_own_answers(new, examples)
-    _, old = clean.kept_decisions(_decisions_file(space), examples)
+    _, old = people.kept_decisions(_decisions_file(space), examples)
     every = merge_decisions(old, new)
     kept = set(every)
     checks = row_checks(examples)
     decided = settle([*(one for one in old if one in kept and is_current(one, checks)), *new], given)
-    write_whole(space.resolve(clean.DECISIONS), write_decisions(every, checks))
+    write_whole(space.resolve(people.DECISIONS), write_decisions(every, checks))
     write_dvc_yaml(space)
     counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}
     words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     fresh = len({one.uid for one in new})
-    say(f"{as_typed(space.resolve(clean.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
+    say(f"{as_typed(space.resolve(people.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
     say(f"Clean with them: python -m flows.audit{_option(space)}")
 
 

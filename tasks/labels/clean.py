@@ -11,17 +11,12 @@ from pydantic import Field
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
-from tasks.audit.clean import (
+from tasks.audit.clean import DATA, FOUND, METRICS, SUSPECTS, CleanSection, cleaning_metrics
+from tasks.audit.decisions import (
     CONFIGURATION,
-    DATA,
     DECISIONS,
-    FOUND,
-    METRICS,
     SHEET,
-    SUSPECTS,
     TASKS,
-    CleanSection,
-    cleaning_metrics,
     decisions_in,
     given_labels,
     require_sheet_saved,
@@ -101,7 +96,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     write_json(folder / "arms.json", {"asked": params.recipe, "used": params.recipe, "recommended": None, "arms": {}, "reason": ""})
     validation = validate_cleaning(answers, left, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
-    write_review(params, answers, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
+    write_review(params.review_limit, answers, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
     found = read_json(inputs[FOUND])
     metrics = write_decided(folder, answers, noise, decisions, found["wrong"] if found["calibrated"] else None)
     write_json(out[METRICS], metrics | cleaning_metrics(described, len(decisions), cleaning, validation))

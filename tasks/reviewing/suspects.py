@@ -15,7 +15,7 @@ from cartograph.clean.stale_decisions import is_current, row_checks
 from cartograph.data.json_files import read_json
 from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, InputError
-from tasks.audit import clean
+from tasks.audit import clean, decisions
 from tasks.audit.epochs import DYNAMICS, label_probabilities
 from tasks.engine.workspace import Workspace
 from tasks.labels.clean import own_answers
@@ -59,10 +59,10 @@ class SuspectQuestions:
         self._noise = aligned(tables[1], self._examples)
         self._places = flagged_rows(self._noise)
         self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
-        self._given, self._labels = clean.given_labels(self._examples)
+        self._given, self._labels = decisions.given_labels(self._examples)
         self._checks = row_checks(self._examples)
         self._several = has_several_labels(space.settings)
-        self._path = space.resolve(clean.DECISIONS)
+        self._path = space.resolve(decisions.DECISIONS)
         found = space.resolve(clean.FOUND)
         self._calibrated = found.exists() and bool(read_json(found)["calibrated"])
         self._found: dict[int | None, NearestRows] = {}
@@ -162,7 +162,11 @@ class SuspectQuestions:
         return {"lines": lines, "disputed": disputed}
 
     def _read(self) -> list[Decision]:
-        return read_decisions(self._path.read_bytes(), clean.DECISIONS, self._given, self._labels, kept=True) if self._path.exists() else []
+        return (
+            read_decisions(self._path.read_bytes(), decisions.DECISIONS, self._given, self._labels, kept=True)
+            if self._path.exists()
+            else []
+        )
 
     def _by_uid(self, decisions: Sequence[Decision]) -> dict[str, list[Decision]]:
         found: dict[str, list[Decision]] = {}

@@ -19,7 +19,7 @@ from cartograph.config import Section
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.spreadsheet import unguarded
 from cartograph.frames.audit import audit
-from tasks.audit import clean, first_page, noise, report
+from tasks.audit import decisions, first_page, noise, report
 from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
@@ -532,7 +532,7 @@ def test_decisions_on_the_page_come_back_as_decisions(opened: Opener, small: Pat
     block = next(block for section in listed for block in section["blocks"] if block["kind"] == "suspects")
     uids = [unguarded(suspect["uid"]) for suspect in block["suspects"]]
     examples = pq.read_table(small.parent / "data/ingest/train.parquet")
-    given, labels = clean.given_labels(examples)
+    given, labels = decisions.given_labels(examples)
     read = read_decisions((tmp_path / "decisions.csv").read_bytes(), "decisions.csv", given, labels)
     suggested = labels[block["suspects"][2]["suggested"]]
     assert [(one.uid, one.what, one.label, one.by) for one in read] == [
