@@ -84,7 +84,7 @@ def test_what_is_read_of_some_rows_is_theirs(task: Task) -> None:
 
 
 def test_options_of_similar_names_are_different_places() -> None:
-    rng, options = np.random.default_rng(5), ("variantA", "variantB", "variantC", "variantD")
+    rng, options = np.random.default_rng(5), ("choice_a", "choice_A", "choice_b", "choice_c")
     labels = np.where(np.arange(200) < 3, 3, rng.integers(0, 3, 200))
     words = rng.choice(["red", "blue", "green"], (200, 4)).astype(object)
     words[np.arange(200), labels] = "right"
