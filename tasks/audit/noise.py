@@ -66,6 +66,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     import numpy as np
     import pyarrow.parquet as pq
 
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.features.telling import what_tells
     from cartograph.suspects.class_forms import class_forms
@@ -81,6 +82,9 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     if reason is not None:
         asked = {"asked": params.detector, "threshold": params.threshold}
         return leave_no_suspects(reason, by_uid, asked, out[_DATA], out[_METRICS], [out[name] for name in _FIGURES])
+    # Before anything else is in memory beside the texts.
+    telling = what_tells(pq.read_table(inputs[_ROWS]))
+    release_memory(by_uid.num_rows)
     flips = _flip(params, by_uid, easy)
     original, noised = _before_and_after(params, inputs, out, by_uid, training, flips)
     rng = np.random.default_rng([params.seed, 2])
@@ -102,7 +106,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
-    found = without_number(found, what_tells(pq.read_table(inputs[_ROWS])), class_forms(original.names, original.labels))
+    found = without_number(found, telling, class_forms(original.names, original.labels))
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)
