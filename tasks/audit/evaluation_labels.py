@@ -59,7 +59,7 @@ def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
             how = {"folds": noise["folds"], "seed": noise["seed"], "threshold": noise["threshold"]}
             found = evaluation_doubts(train, sets, reading, progress=update, **how)
     except InputError as error:
-        # Of one class, or of texts without a word, nothing can be told.
+        # Of one class, or of texts without a word, nothing can be said.
         found, record = {}, {name: {"rows": table.num_rows, "suspects": 0, "why": str(error)} for name, table in sets.items()}
     [folder] = [path for name, path in out.staged.items() if name == DATA]
     folder.mkdir(exist_ok=True)

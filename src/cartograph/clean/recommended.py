@@ -79,7 +79,7 @@ def recommended_arm(
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
         unknown: why it cannot. Where models explain too little or are contradicted too often (``WEIGHABLE``), rows may still be weighted,
             which drops and relabels none, where models measurably gain by it.
-        again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them anew (``doubted_again``);
+        again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them again (``doubted_again``);
             None: they are not.
         progress: as of ``choose_arm``.
     """

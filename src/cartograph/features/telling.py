@@ -19,7 +19,7 @@ from cartograph.wording import cut, listing, percent
 EXCEPT = 1000
 """One row in so many may have another label than its column tells, and one in any case."""
 
-TOLD = 0.5
+ENOUGH = 0.5
 """Share of the rows from which on a word per class that hardly a row of another class has is too much to be chance: of thirty sets of texts
 as they are .23 at most (emoji by group), of messages that end with the name of the program that they were filed under .90."""
 
@@ -33,7 +33,7 @@ class Telling(NamedTuple):
 
     Attributes:
         names: columns of a table of features, or words (two in a row count as one) of texts; none where nothing does.
-        share: of the rows whose label is told, in [0, 1].
+        share: of the rows whose label it predicts, in [0, 1].
         words: whether they are words.
     """
 
@@ -82,13 +82,13 @@ def telling_words(table: pa.Table) -> Telling:
     # So many of other classes would have it by chance: where nearly all rows are of one class, hardly any.
     expected = (own + others) * (1.0 - np.bincount(labels)[label] / len(labels))
     sure = np.flatnonzero(word & (others * _SELDOM <= own) & (expected >= np.maximum(_OFTEN, 10 * others)))
-    told, which = np.zeros(len(present), np.int64), np.full(len(present), -1)
+    rows, which = np.zeros(len(present), np.int64), np.full(len(present), -1)
     for place in sure[np.argsort(-own[sure], kind="stable")][::-1]:
-        told[label[place]], which[label[place]] = own[place], place
-    share = float(told.sum() / len(texts))
-    if share < TOLD:
+        rows[label[place]], which[label[place]] = own[place], place
+    share = float(rows.sum() / len(texts))
+    if share < ENOUGH:
         return Telling([], words=True)
-    return Telling([str(names[which[place]]) for place in np.argsort(-told, kind="stable") if told[place]], share, words=True)
+    return Telling([str(names[which[place]]) for place in np.argsort(-rows, kind="stable") if rows[place]], share, words=True)
 
 
 def telling_columns(table: pa.Table) -> list[str]:
@@ -110,9 +110,9 @@ def telling_columns(table: pa.Table) -> list[str]:
     for feature in info.features:
         column = pc.struct_field(table[VALUES], feature.name).combine_chunks()
         there = column.is_valid().to_numpy(zero_copy_only=False)
-        # A rare class among the filled rows would be told by whatever says the other of all.
+        # Whatever gives all filled rows one label is right about nearly all of them, where the other class is rare.
         other = int(there.sum()) - int(np.bincount(labels[there]).max(initial=0))
-        partly = TOLD <= there.mean() < 1.0 and other >= max(_FEWEST, 10 * len(labels) // EXCEPT)
+        partly = ENOUGH <= there.mean() < 1.0 and other >= max(_FEWEST, 10 * len(labels) // EXCEPT)
         if _tells(column, labels, feature.kind) or (partly and _tells(column.filter(there), labels[there], feature.kind)):
             found.append(feature.name)
     return found

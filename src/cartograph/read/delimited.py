@@ -88,9 +88,9 @@ def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Ba
 
 def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) -> tuple[_Layout, Iterator[list[str]]]:
     """Return how the file is laid out, and a reader placed after the header."""
-    if (told := _told(lines.peek())) is not None:
+    if (stated := _named(lines.peek())) is not None:
         next(lines)
-    delimiter = delimiter or told or _delimiter(lines.peek())
+    delimiter = delimiter or stated or _delimiter(lines.peek())
     try:
         reader = csv_reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL)
     except (TypeError, ValueError) as error:
@@ -117,7 +117,7 @@ def delimiter_of(source: Source, kind: str) -> str:
         return source.delimiter or "\t"
     with open_text(source.path, source, newline="") as file:
         first = _Lines(file).peek()
-        return _told(first) or _delimiter(first)
+        return _named(first) or _delimiter(first)
 
 
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
@@ -173,7 +173,7 @@ def _stated(source: Source, lines: _Lines) -> tuple[str, ...]:
     return tuple(distinct(source.columns))
 
 
-def _told(first: str) -> str | None:
+def _named(first: str) -> str | None:
     """Return the delimiter that a first line names for spreadsheets (``sep=;``); None of any other line."""
     found = _SEP.fullmatch(first)
     return None if found is None else found[1]

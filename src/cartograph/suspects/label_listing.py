@@ -18,7 +18,7 @@ from cartograph.suspects.label_doubt import Doubt
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
 from cartograph.suspects.several_labels import SeveralDoubts
 
-UNTOLD = ("little explained", "hard rows")
+UNPREDICTED = ("little explained", "hard rows")
 """Why it is not known of a label how many of its answers are wrong, where that of all labels does not help."""
 
 
@@ -57,11 +57,12 @@ def decision_suspects(
 def known_labels(doubts: SeveralDoubts) -> Bools:
     """Return of which labels it is known how many answers are wrong, of their own or of all together, ``(n_labels,)``.
 
-    Of all together it is not known of a label that models tell little about (``UNTOLD``): of 3,000 films by seven genres, of which year and
-    length say little, 30 answers about comedy would be put right, 8 of which were wrong, while 177 of 202 of the genres that are told were.
+    The number of all together says nothing of a label that models cannot predict (``UNPREDICTED``). Of 3,000 films by seven genres, of
+    which year and length say little, 30 answers about comedy would be changed, 8 of them rightly; of four genres that models predict 185
+    of 202.
     """
     whole = doubts.together.wrong is not None
-    return np.array([doubt.wrong is not None or (whole and doubt.unknown not in UNTOLD) for doubt in doubts.labels])
+    return np.array([doubt.wrong is not None or (whole and doubt.unknown not in UNPREDICTED) for doubt in doubts.labels])
 
 
 def wrong_of(doubts: Sequence[Doubt]) -> list[tuple[float, float, float] | None]:

@@ -103,8 +103,8 @@ def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForm
     """
     if not telling.names and not forms.alone:
         return dict(record)
-    told = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
-    return {**record, "calibrated": False, "wrong": None, **(told if telling.names else {"unknown": "one class"})}
+    leaked = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
+    return {**record, "calibrated": False, "wrong": None, **(leaked if telling.names else {"unknown": "one class"})}
 
 
 def _labellers(doubt: Doubt | None) -> dict[str, bool]:

@@ -91,12 +91,12 @@ def test_doubt_that_has_heard_the_rows_scored_on_gains_where_there_is_nothing_to
     arms = ways(rows, noise, {})
     how = {"wrong": None, "unknown": "much noise"}
     once = recommended_arm(rows, noise, {}, arms, np.random.default_rng(1), **how)
-    anew = recommended_arm(
+    again = recommended_arm(
         rows, noise, {}, arms, np.random.default_rng(1), **how, again=lambda part, own: doubted_again(among.of(part), part, {}, own, ways)
     )
     assert once.scores["down-weight"].difference > 3 * once.scores["down-weight"].error
-    assert anew.scores["down-weight"].difference < once.scores["down-weight"].difference / 2
-    assert anew.recommended == "original"
+    assert again.scores["down-weight"].difference < once.scores["down-weight"].difference / 2
+    assert again.recommended == "original"
 
 
 def test_decisions_count_for_their_rows_and_where_they_leave_no_row_of_a_class_what_is_known_of_all_is_taken() -> None:

@@ -64,11 +64,11 @@ def test_features_that_help_are_not_taken_for_labels_and_few_rows_say_nothing() 
 WORDS = [f"w{number}" for number in range(60)]
 
 
-def texts(told: float, rows: int = 400, seed: int = 1) -> pa.Table:
+def texts(share: float, rows: int = 400, seed: int = 1) -> pa.Table:
     """Texts of random words, a part of which end with the name of their class."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(3, size=rows)
-    ends = [f"component: {'abc'[label]}" if rng.random() < told else "" for label in labels]
+    ends = [f"component: {'abc'[label]}" if rng.random() < share else "" for label in labels]
     info = replace(info_of("single"), labels=("a", "b", "c"))
     return table(info, {"text": [f"{' '.join(rng.choice(WORDS, 6))} {end}" for end in ends]}, labels.tolist())
 
