@@ -40,6 +40,8 @@ SIGHTS: dict[str, tuple[int, int, Literal["light", "dark"]]] = {
 def violations(page: Page) -> list[str]:
     """What axe-core finds wrong with a page, everything on it unfolded: the rule, and the elements that break it."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    # What unfolds is measured by the page in the next frame, which can be late where others work: the one after it has begun.
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [f"{one['id']}: {', '.join(str(node['target']) for node in one['nodes'][:5])}" for one in found]
 

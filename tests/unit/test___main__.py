@@ -144,7 +144,8 @@ def test_a_bare_command_reads_text_and_label_in_whatever_encoding_the_file_is_an
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    lines = [f"{'schön' if row % 2 else 'übel'} und Nummer {row % 7};{'gut' if row % 2 else 'schlecht'}" for row in range(60)]
+    words = [["schön", "prächtig", "köstlich", "fröhlich"], ["übel", "häßlich", "öde", "grässlich"]]
+    lines = [f"{words[row % 2][row // 2 % 4]} und Nummer {row % 7};{['gut', 'schlecht'][row % 2]}" for row in range(60)]
     (tmp_path / "rows.csv").write_text("\n".join(["text;label", *lines]), encoding="cp1252")
     assert main(["audit", "rows.csv"]) == 0
     shown = capsys.readouterr().out
