@@ -105,10 +105,12 @@ def snli() -> Iterator[tuple[str, str, str]]:
 def encoded(encoder: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the encoder's vectors of SNLI's pairs, and their labels."""
     from cartograph.models.base import Side
+    from cartograph.models.device import chosen_device
     from cartograph.models.frozen.text_encoder import Encoder
 
     rows = list(snli())
-    vectors, places = Encoder.load(encoder, pooling="mean", max_length=128).distinct_vectors([Side(*row[:2]) for row in rows])
+    texts = [Side(*row[:2]) for row in rows]
+    vectors, places = Encoder.load(encoder, pooling="mean", max_length=128).distinct_vectors(texts, device=chosen_device("auto"))
     return vectors[places], np.unique([row[2] for row in rows], return_inverse=True)[1].astype(np.int64)
 
 
@@ -177,7 +179,7 @@ def _parity(fits: int, kind: str, features: np.ndarray, labels: np.ndarray, trai
     say(f"ratio to newton-cholesky       {newton / cold:8.1f}")
     whole = torch.from_numpy(features)
     held_out = ~train[:, : len(numbers)]
-    ours = np.stack([(whole @ w[:-1] + w[-1]).argmax(dim=1).numpy() for w in weights.coefficients[: len(numbers)]], axis=1)
+    ours = np.stack([(whole @ w[:-1] + w[-1]).argmax(dim=1).numpy() for w in weights.coefficients.cpu()[: len(numbers)]], axis=1)
     for name, predictions in (("the loop", theirs), ("newton-cholesky", exact)):
         other, out = np.stack(predictions, axis=1), held_out[:, : len(predictions)]
         own = ours[:, : len(predictions)]

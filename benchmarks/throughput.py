@@ -1,17 +1,23 @@
 """Training throughput: our Trainer, recorder and all, beside the usual recipe with every row padded to 128.
 
-`python benchmarks/throughput.py [--rows 1600] [--encoder FOLDER] [--device cpu]`
+`python benchmarks/throughput.py [--rows 1600] [--encoder FOLDER] [--device cpu] [--large]`
 
 The same network (the small RoBERTa that is made from the data; with `--encoder` also that pretrained encoder), the same rows, batch
 size, optimiser and number of steps, on the CPU or, with `--device cuda`, on a GPU, both in bf16 where it has that. The rows have
 SNLI's own lengths: they are the first of its development set, read from CARTOGRAPH_DATA or ../shared/data. The usual recipe is Hugging
 Face's Trainer with `padding="max_length"` at 128 and nothing recorded. Goal: at least 3 times as many rows a second.
+
+On a GPU also ours with its steps launched kernel by kernel instead of as graphs (`train/step_graphs.py`); and with `--large` a network of
+RoBERTa-large's shape (BERT-large's, weights drawn at random, the encoder's tokenizer), in batches of 32 and 96: rows a second after the
+first epoch, the share of operations that the parameters beside the embeddings need (6 for each and each token), and what an epoch of
+SNLI's 549,367 rows would take.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import gc
 import os
 import tempfile
 import time
@@ -25,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 from real_data import DATA
-from transformers import PrinterCallback, Trainer, TrainingArguments
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, PrinterCallback, Trainer, TrainingArguments
 
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.device import chosen_device, has_bfloat16
@@ -87,6 +93,15 @@ def usual(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torch.nn.Mo
     return time.perf_counter() - started
 
 
+def by_kernels(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torch.nn.Module) -> float:
+    """Train as ``ours`` does, without graphs."""
+    model.repeats_steps = False
+    return ours(recipe, info, table, model)
+
+
+ARMS = {"ours": ours, "kernel by kernel": by_kernels, "usual": usual}
+
+
 def compare(recipe: Recipe, rows: int, runs: int) -> None:
     info, table = snli(rows)
     torch.set_num_threads(1)
@@ -96,18 +111,65 @@ def compare(recipe: Recipe, rows: int, runs: int) -> None:
             info, table, max_length=LENGTH - 2 * (recipe.model == "tiny"), pretrained=recipe.pretrained
         )
         lengths = model.encode(table, info).lengths
-        times: dict[str, list[float]] = {"ours": [], "usual": []}
+        times: dict[str, list[float]] = {name: [] for name in ARMS if recipe.device == "cuda" or name != "kernel by kernel"}
         for run in range(runs):
-            for name in ("ours", "usual") if run % 2 == 0 else ("usual", "ours"):
+            for name in list(times)[:: 1 if run % 2 == 0 else -1]:
                 seed_everything(recipe.seed)
-                times[name].append({"ours": ours, "usual": usual}[name](recipe, info, table, copy.deepcopy(model)))
+                times[name].append(ARMS[name](recipe, info, table, copy.deepcopy(model)))
     seconds = {name: float(np.median(values)) for name, values in times.items()}
     done = rows * recipe.epochs
     print(
         f"{recipe.model:<12} {rows:,} rows of {lengths.mean():.1f} tokens (longest {lengths.max()}), batch {recipe.batch_size}, "
         f"{recipe.epochs} epochs, {recipe.device}, one thread: ours {done / seconds['ours']:.1f} rows/s, "
         f"usual {done / seconds['usual']:.1f} rows/s, {seconds['usual'] / seconds['ours']:.2f} times as many (median of {runs})"
+        + "".join(f"; {name} {done / value:.1f} rows/s" for name, value in seconds.items() if name not in ("ours", "usual")),
+        flush=True,
     )
+
+
+def large(encoder: str, rows: int) -> None:
+    """Train a network of RoBERTa-large's shape for two epochs on a GPU."""
+    info, table = snli(rows)
+    with tempfile.TemporaryDirectory() as name, isolated(1, 1):
+        tokenizer = AutoTokenizer.from_pretrained(encoder, trust_remote_code=False, local_files_only=True)
+        shape = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+        BertForSequenceClassification(BertConfig(vocab_size=len(tokenizer), **shape)).save_pretrained(name)
+        tokenizer.save_pretrained(name)
+        for batch_size in (32, 96):
+            for graphs in (True, False):
+                recipe = Recipe(model="transformer", pretrained=name, epochs=2, batch_size=batch_size, learning_rate=1e-5, device="cuda")
+                model = model_class("transformer").create(info, table, max_length=LENGTH, pretrained=name)
+                model.repeats_steps = graphs
+                examples = model.encode(table, info)
+                trainer = DynamicsTrainer(recipe, model, examples, {}, Path(name) / "trainer")
+                ends = epoch_ends(trainer)
+                torch.cuda.reset_peak_memory_stats()
+                trainer.train()
+                seconds = ends[1] - ends[0]
+                count = sum(part.numel() for part in model.parameters()) - model.network.get_input_embeddings().weight.numel()
+                rate = 6 * count * float(examples.lengths.sum()) / seconds
+                way = "graphs" if graphs else "kernel by kernel"
+                print(
+                    f"large        {rows:,} rows, batch {batch_size}, {way}: {rows / seconds:.0f} rows/s, {rate / 1e12:.0f} TFLOP/s, "
+                    f"{549_367 * seconds / rows:.0f} s an epoch of SNLI; {torch.cuda.max_memory_allocated() / 2**30:.1f} GB",
+                    flush=True,
+                )
+                del trainer, model
+                gc.collect()
+
+
+def epoch_ends(trainer: DynamicsTrainer) -> list[float]:
+    """Return a list that takes the time at which each epoch of a training ends."""
+    ends: list[float] = []
+    end_epoch = trainer.end_epoch
+
+    def timed() -> None:
+        end_epoch()
+        torch.cuda.synchronize()
+        ends.append(time.perf_counter())
+
+    trainer.end_epoch = timed
+    return ends
 
 
 def main() -> None:
@@ -116,13 +178,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--encoder", default="")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--large", action="store_true")
     arguments = parser.parse_args()
     require_device(arguments.device, "`cpu`")
     recipe = Recipe(model="tiny", epochs=2, batch_size=32, learning_rate=0.001, device=arguments.device, threads=1)
     compare(recipe, arguments.rows, arguments.runs)
     if arguments.encoder:
-        large = replace(recipe, model="transformer", epochs=1, learning_rate=2e-5, pretrained=arguments.encoder)
-        compare(large, min(arguments.rows, 320) if arguments.device == "cpu" else arguments.rows, 1)
+        fine_tuned = replace(recipe, model="transformer", epochs=1, learning_rate=2e-5, pretrained=arguments.encoder)
+        compare(
+            fine_tuned,
+            min(arguments.rows, 320) if arguments.device == "cpu" else arguments.rows,
+            1 if arguments.device == "cpu" else arguments.runs,
+        )
+    if arguments.large:
+        large(arguments.encoder, 4_800)
 
 
 if __name__ == "__main__":

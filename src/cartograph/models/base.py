@@ -48,6 +48,8 @@ class Classifier(nn.Module, ABC):
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
         mixed_precision: whether it trains well in bf16 on a GPU.
         has_unused: whether it may have parameters without a part in its logits, for which several processes must look after every step.
+        repeats_steps: whether a step does the same whatever the rows, if their shape is the same, so that it can be recorded
+            (``train.step_graphs``).
         learning_rate: a peak rate of AdamW to start from.
         by_stages: whether it is trained by adding trees, stage by stage (``train.stages``), not by an optimiser's steps.
         most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
@@ -59,8 +61,9 @@ class Classifier(nn.Module, ABC):
     name: ClassVar[str]
     reads: ClassVar[Literal["texts", "images", "tables"]]
     pads: ClassVar[bool] = False
-    mixed_precision: ClassVar[bool] = False
+    mixed_precision: bool = False
     has_unused: ClassVar[bool] = False
+    repeats_steps: ClassVar[bool] = False
     learning_rate: ClassVar[float]
     by_stages: ClassVar[bool] = False
     most_threads: ClassVar[int] = 0

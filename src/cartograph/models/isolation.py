@@ -115,15 +115,20 @@ def _determinism() -> Iterator[None]:
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     memory: Any = torch.utils.deterministic
     fill, benchmark = memory.fill_uninitialized_memory, torch.backends.cudnn.benchmark
+    kernels: Any = torch.backends.cuda
+    attention = kernels.cudnn_sdp_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     memory.fill_uninitialized_memory = False
     torch.backends.cudnn.benchmark = False
+    # cuDNN's attention adds in no order; torch's own can be required to (``backward``).
+    kernels.enable_cudnn_sdp(False)
     try:
         yield
     finally:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
         memory.fill_uninitialized_memory = fill
         torch.backends.cudnn.benchmark = benchmark
+        kernels.enable_cudnn_sdp(attention)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def penultimate_features(
             examples = model.encode(table, dataset_info(table.schema))
             gathered = GatheredRows(len(examples), where)
             for rows in read_batches(examples.lengths, batch_size, fill=kind.pads and where.type != "cpu"):
-                with half_products(where, kind.mixed_precision):
+                with half_products(where, model.mixed_precision):
                     gathered.put(rows, model(**moved(model.batch(examples, rows), where)).features.float())
                 done += len(rows)
                 if progress is not None:

@@ -90,9 +90,16 @@ def load_tokenizer(name: str, *, local: bool) -> Any:
     return tokenizer
 
 
+def takes_bfloat16(config: Any) -> bool:
+    """Return whether a network computes with bfloat16 on a GPU; DeBERTa's first version writes numbers that it cannot hold."""
+    return bool(config.model_type != "deberta")
+
+
 def longest_input(config: Any, tokenizer: Any) -> int:
     """Return how many tokens a network can read."""
-    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions < 1:  # XLNet, which reads texts of any length, says -1.
+        positions = tokenizer.model_max_length
     reserved = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
     return int(min(positions - reserved, tokenizer.model_max_length))
 

@@ -23,6 +23,7 @@ from cartograph.models.pretrained import (
     padded_tokens,
     save_network,
     source_of,
+    takes_bfloat16,
     tokenizer_files,
     tokens_of,
 )
@@ -46,8 +47,8 @@ class Transformer(TextModel):
 
     name: ClassVar[str] = "transformer"
     pads: ClassVar[bool] = True
-    mixed_precision: ClassVar[bool] = True
     has_unused: ClassVar[bool] = True
+    repeats_steps: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 2e-5
 
     def __init__(
@@ -65,6 +66,7 @@ class Transformer(TextModel):
         self._tokenizer_files = saved_tokenizer or tokenizer_files(tokenizer)
         self.task = task
         self.labels = tuple(labels)
+        self.mixed_precision = takes_bfloat16(network.config)
         self.max_length = min(max_length, longest_input(network.config, tokenizer))
         self._last_input = LastInput(network)
 

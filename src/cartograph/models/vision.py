@@ -35,7 +35,7 @@ class Vision(Classifier):
 
     name: ClassVar[str] = "vision"
     reads: ClassVar[Literal["texts", "images", "tables"]] = "images"
-    mixed_precision: ClassVar[bool] = True
+    mixed_precision: bool = True
     has_unused: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 5e-5
 

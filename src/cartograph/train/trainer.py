@@ -22,11 +22,13 @@ from cartograph.data.progress import Progress
 from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.models.backward import Backward
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.device import half_products, moved, moved_tensor
 from cartograph.models.encoded import Examples, read_batches
 from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
+from cartograph.schema import WEIGHT
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.arguments import MOST_NORM, training_arguments
 from cartograph.train.batch_order import STEP_LABELS, BatchOrder, EpochLoader, epoch_batches
@@ -36,6 +38,7 @@ from cartograph.train.patience import best_epoch, out_of_patience
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
 from cartograph.train.settling import Settling
+from cartograph.train.step_graphs import StepGraphs, norm_of
 
 HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
@@ -109,6 +112,24 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.callback_handler: AnsweredEvents = AnsweredEvents.of(self.callback_handler)
         self._alone = self.args.device.type == "cpu" and self.args.world_size == 1
         self.recorder = self.watch.recorder() if self.watch.recorder else None
+        self._backward = Backward(self.model.parameters())
+        self._graphs: StepGraphs | None = None
+        self._norm: torch.Tensor | None = None
+
+    def train(self, *arguments: Any, **named: Any) -> Any:
+        """Train, as ``Trainer.train``."""
+        self._graphs = self._step_graphs()
+        try:
+            return super().train(*arguments, **named)
+        finally:
+            self._graphs = None
+
+    def _step_graphs(self) -> StepGraphs | None:
+        """Return what steps are launched by as a whole: in one process on a GPU, where the model's steps repeat; else None."""
+        one = self.args.device.type == "cuda" and self.args.world_size == self.recipe.gradient_accumulation == 1
+        if not (one and self.model.repeats_steps):
+            return None
+        return StepGraphs(list(self.model.parameters()), self._batch_loss, self._backward, self.args.device)
 
     def create_accelerator_and_postprocess(self) -> None:
         """Make the accelerator: one that collects the whole process's garbage before the first step only if a training before left any."""
@@ -144,12 +165,17 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         return super().create_scheduler(num_training_steps // epochs * max(self.recipe.schedule_epochs, epochs), optimizer)
 
     def training_step(self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
-        """Return the step's loss, its gradients computed; one process on a CPU moves no tensor, scales no loss and shares nothing."""
-        if not self._alone:
+        """Return the step's loss, its gradients computed; one process scales no loss and shares nothing, and on a CPU moves no tensor."""
+        if self.args.world_size > 1:
             shared: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
             return shared
-        loss: torch.Tensor = self.compute_loss(model, inputs, num_items_in_batch=num_items_in_batch)
-        loss.backward()  # type: ignore[no-untyped-call]
+        found = None if self._graphs is None else self._graph_step(inputs)
+        if found is not None:
+            return found
+        self._norm = None
+        read = inputs if self._alone else self._prepare_inputs(inputs)
+        loss: torch.Tensor = self.compute_loss(model, read, num_items_in_batch=num_items_in_batch)
+        self._backward(loss)
         return loss.detach()
 
     def compute_loss(
@@ -165,9 +191,29 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             loss = self._mean_loss(outputs, labels, num_items_in_batch)
         else:
             loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
-        if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
-            self._record(self.recorder, self.examples, rows, outputs["logits"], labels)
+        self._record_step(rows, outputs["logits"], labels)
         return (loss, outputs) if return_outputs else loss
+
+    def _graph_step(self, inputs: dict[str, Any]) -> torch.Tensor | None:
+        """Return the loss of a full batch, its gradients computed by a graph; None where it has fewer rows, or cannot be computed so."""
+        rows = inputs["rows"]
+        if len(rows) < self.recipe.batch_size or self._graphs is None:
+            return None
+        batch = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
+        if self.examples.weights is not None:
+            batch[WEIGHT] = torch.from_numpy(self.examples.weights[rows])
+        step = self._graphs.run(batch)
+        if step is None:
+            return None
+        self._record_step(rows, step.logits, step.inputs["labels"])
+        self._norm = step.norm
+        return step.loss.clone()
+
+    def _batch_loss(self, inputs: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        read = dict(inputs)
+        self._weights, labels = read.pop(WEIGHT, None), read.pop("labels")
+        outputs = self.model_wrapped(**read)
+        return self._mean_loss(outputs, labels, labels.numel()), outputs["logits"]
 
     def _mean_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs["logits"].float()
@@ -188,6 +234,20 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
     def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: torch.device) -> Any:
         """Return the number of labels that count in a step, those of all processes: the loader knows it, so nobody need be asked."""
         return batch_samples[0][STEP_LABELS]
+
+    def _clip_grad_norm(self, model: torch.nn.Module) -> Any:
+        """Return the norm of the gradients, and have those of a larger one than ``MOST_NORM`` cut to it.
+
+        Where steps are graphs the optimiser divides them as it reads them: cutting them beforehand would read and write all of them once
+        more.
+        """
+        if self._graphs is None:
+            return super()._clip_grad_norm(model)
+        if self._norm is None:
+            self._norm = norm_of([parameter.grad for parameter in self.model.parameters() if parameter.grad is not None])
+        optimizer: Any = getattr(self.optimizer, "optimizer", self.optimizer)
+        optimizer.grad_scale = (self._norm / MOST_NORM).clamp(min=1.0)
+        return self._norm
 
     def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
         """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
@@ -251,6 +311,10 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             self._note(name, float(np.mean(loss)), float(np.mean(right)))
             if self.watch.settling is not None:
                 self.watch.settling.add(recorded)
+
+    def _record_step(self, rows: Integers | None, logits: torch.Tensor, labels: torch.Tensor) -> None:
+        if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
+            self._record(self.recorder, self.examples, rows, logits, labels)
 
     def _record(self, recorder: DynamicsRecorder, examples: Examples, rows: Integers, logits: torch.Tensor, labels: torch.Tensor) -> None:
         if labels.ndim == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.train import trainer
 from cartograph.train.recipe import Recipe
+from cartograph.train.step_graphs import Step, norm_of
 from cartograph.train.trainer import DynamicsTrainer, Watch
 from tests.stand_in_gpu import stand_in_gpu
 from tests.training_sets import info_of, small_set
@@ -94,6 +96,8 @@ def test_on_a_gpu_it_trains_the_same_and_waits_only_at_the_end_of_an_epoch(
             recorder = partial(DynamicsRecorder, tmp_path / f"{device} {rows}")
             one = made(tmp_path, rows=rows, model=model, device=device, watch=Watch(recorder=recorder))
             one._alone = False
+            # Graphs are the GPU's own; see test_step_graphs.
+            monkeypatch.setattr(one, "_step_graphs", lambda: None)
             gpu.copies = gpu.slow_copies = 0
             one.train()
             logits[device, rows] = read_dynamics(tmp_path / f"{device} {rows}").logits
@@ -104,6 +108,44 @@ def test_on_a_gpu_it_trains_the_same_and_waits_only_at_the_end_of_an_epoch(
     assert np.allclose(logits["cuda", 40], logits["cpu", 40], atol=1e-4)
     # Logits and gold labels of the epoch, and the Trainer's running loss.
     assert waits["cuda", 40] == waits["cuda", 80] == ["cpu", "cpu", "item"]
+
+
+class Launched:
+    """What ``StepGraphs`` does, kernel by kernel on a CPU: it counts its batches."""
+
+    def __init__(self, one: DynamicsTrainer) -> None:
+        self.one, self.batches = one, 0
+
+    def run(self, inputs: dict[str, torch.Tensor]) -> Step:
+        self.batches += 1
+        loss, logits = self.one._batch_loss(inputs)
+        loss.backward()
+        norm = norm_of([parameter.grad for parameter in self.one.model.parameters() if parameter.grad is not None])
+        return Step(None, inputs, loss.detach(), logits.detach(), norm)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_full_batches_are_launched_as_a_whole_and_learn_and_are_recorded_as_any_other(tmp_path: Path, weighted: bool) -> None:
+    logits, trained = {}, {}
+    for launched in (True, False):
+        with isolated(1, 1):
+            seed_everything(1)
+            recorder = partial(DynamicsRecorder, tmp_path / str(launched))
+            # Gradients larger than 1 are cut; the last batch has three rows of eight.
+            one = made(tmp_path, rows=43, model="tiny", learning_rate=0.01, watch=Watch(recorder=recorder))
+            if weighted:
+                one.examples = replace(one.examples, weights=np.linspace(0.1, 2, 43, dtype=np.float32))
+            one._alone = False
+            graphs = Launched(one)
+            if launched:
+                one._step_graphs = lambda graphs=graphs: graphs
+            one.train()
+        assert graphs.batches == (5 if launched else 0)
+        logits[launched] = read_dynamics(tmp_path / str(launched)).logits
+        trained[launched] = torch.cat([tensor.flatten() for tensor in one.model.state_dict().values()])
+    assert np.allclose(logits[True], logits[False], atol=1e-4)
+    assert torch.allclose(trained[True], trained[False], atol=1e-4)
+    assert float((trained[True] - trained[False]).norm() / trained[False].norm()) < 1e-5
 
 
 def test_accelerate_prepares_model_and_optimiser_and_leaves_the_order_of_rows_alone(tmp_path: Path) -> None:

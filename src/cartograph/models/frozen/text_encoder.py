@@ -23,6 +23,7 @@ from cartograph.models.pretrained import (
     padded_tokens,
     save_network,
     source_of,
+    takes_bfloat16,
     tokenizer_files,
     tokens_of,
 )
@@ -109,7 +110,7 @@ class Encoder:
             filled = np.resize(rows, size)
             inputs = moved(padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()}), device)
             with torch.no_grad():
-                with half_products(device):
+                with half_products(device, takes_bfloat16(network.config)):
                     states = network(**inputs).last_hidden_state.float()
                 gathered.put(rows, _pooled(states, inputs["attention_mask"], self.pooling)[: len(rows)])
             done += len(rows)

@@ -13,7 +13,7 @@ from cartograph.models.device import chosen_device, half_products, moved
 from cartograph.models.encoded import Field, Ragged
 from cartograph.models.frozen.text_encoder import Encoder
 from cartograph.models.isolation import require_device
-from cartograph.models.pretrained import padded_tokens, tokens_of
+from cartograph.models.pretrained import padded_tokens, takes_bfloat16, tokens_of
 from cartograph.pairs.models.cosine import Embedder, Encoding
 
 LONGEST = 128
@@ -54,7 +54,7 @@ class CosineBert(Embedder):
         fields = {name: field for name, field in batch.items() if isinstance(field, Ragged)}
         device = self.network.device
         inputs = moved(padded_tokens(self.encoder.tokenizer, fields), device)
-        with half_products(device):
+        with half_products(device, takes_bfloat16(self.network.config)):
             states = self.network(**inputs).last_hidden_state.float()
         weights = inputs["attention_mask"][:, :, None].to(states.dtype)
         mean: torch.Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)

@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.json_files import write_json
+from cartograph.models.backward import Backward
 from cartograph.models.device import GatheredRows, device_of, moved_tensor
 from cartograph.models.encoded import Field
 from cartograph.models.isolation import isolated
@@ -173,13 +174,14 @@ def train_cosine(
             {"params": list(head.parameters()), "lr": recipe.learning_rate * recipe.head_factor},
         ]
         optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=_EPSILON, weight_decay=0.0, fused=device.type == "cuda")
+        backward = Backward([*embedder.parameters(), *head.parameters()])
         order = np.random.default_rng(recipe.seed)
         for epoch in range(recipe.epochs):
             shuffled = order.permutation(len(label))
             for start in range(0, len(label), recipe.batch_size):
                 rows = shuffled[start : start + recipe.batch_size]
                 if len(rows) > 1:
-                    _step(embedder, head, optimiser, left, right, (pairs[0][rows], pairs[1][rows]), label[rows])
+                    _step(embedder, head, optimiser, backward, left, right, (pairs[0][rows], pairs[1][rows]), label[rows])
                 if progress is not None:
                     progress(epoch * len(label) + start + len(rows), recipe.epochs * len(label))
         cosine = cosines(embedder, left, right, pairs)
@@ -213,6 +215,7 @@ def _step(
     embedder: Embedder,
     head: Head,
     optimiser: torch.optim.Optimizer,
+    backward: Backward,
     left: Encoding,
     right: Encoding,
     pairs: tuple[Integers, Integers],
@@ -226,6 +229,6 @@ def _step(
     target = moved_tensor(torch.from_numpy((label == 1).astype(np.float32)), first.device)
     loss = functional.binary_cross_entropy_with_logits(head((first * second).sum(dim=1)), target)
     optimiser.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
+    backward(loss)
     optimiser.step()
     head.hold_positive()

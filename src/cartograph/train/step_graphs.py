@@ -1,0 +1,149 @@
+"""Steps on a GPU as CUDA graphs: what a step computes is recorded once for each shape of a batch, then launched as a whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import torch
+
+from cartograph.models.backward import Backward
+
+_LOG = logging.getLogger(__name__)
+
+_MASK = "attention_mask"
+
+Inputs = Mapping[str, torch.Tensor]
+Loss = Callable[[Inputs], tuple[torch.Tensor, torch.Tensor]]
+"""From a batch on the GPU to the loss, a scalar, and the logits."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A graph, with the tensors that it reads and writes: they hold a batch until the next one of its shape.
+
+    Attributes:
+        graph: forward and backward pass.
+        inputs: what a batch is copied to before the graph runs.
+        loss, logits: what it leaves.
+        norm: of all gradients together.
+    """
+
+    graph: torch.cuda.CUDAGraph
+    inputs: dict[str, torch.Tensor]
+    loss: torch.Tensor
+    logits: torch.Tensor
+    norm: torch.Tensor
+
+
+class StepGraphs:
+    """Forward and backward passes of one network, each shape of a batch a CUDA graph.
+
+    A step of a small batch is a thousand kernels of a few microseconds, and the processor needs longer to launch them one by one than
+    the GPU to run them. A graph is launched in one call. It runs the same kernels on the same numbers as the step it was recorded
+    from, dropout included, which goes on drawing from torch's generator of the GPU.
+
+    A shape's first batch is read once beforehand, so that nothing is set up while recording; neither changes gradients or the
+    generator. All graphs share their memory: one holds no more than the largest needs. Where a network cannot be recorded, because it
+    waits for the GPU in the middle of its pass, that is noted, and ``run`` returns None from then on.
+
+    Args:
+        parameters: of the network; their gradients are written.
+        loss: computes a batch.
+        backward: computes the gradients of a loss.
+        device: the GPU.
+    """
+
+    def __init__(self, parameters: list[torch.nn.Parameter], loss: Loss, backward: Backward, device: torch.device) -> None:
+        self._parameters = [parameter for parameter in parameters if parameter.requires_grad]
+        self._loss, self._backward, self._device = loss, backward, device
+        self._graphs: dict[tuple[object, ...], Step] = {}
+        self._gradients: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+        self.usable = True
+
+    def run(self, inputs: Inputs) -> Step | None:
+        """Compute a batch that lies in the machine's memory.
+
+        Every parameter that has a part in the loss has its gradient then, in place of what was there.
+
+        Returns:
+            What was computed; None where the network cannot be recorded.
+        """
+        if not self.usable:
+            return None
+        shape = tuple((name, *tensor.shape) for name, tensor in inputs.items())
+        recorded = self._graphs.get(shape)
+        if recorded is None:
+            recorded = self._record({name: tensor.to(self._device) for name, tensor in inputs.items()})
+            if recorded is None:
+                return None
+            self._graphs[shape] = recorded
+        for name, tensor in inputs.items():
+            recorded.inputs[name].copy_(tensor.pin_memory(), non_blocking=True)
+        recorded.graph.replay()
+        for parameter, gradient in self._gradients:
+            parameter.grad = gradient
+        return recorded
+
+    def _record(self, inputs: dict[str, torch.Tensor]) -> Step | None:
+        generator = torch.cuda.default_generators[self._device.index or 0]
+        # A state of its own for recording: one that failed would go on counting what is drawn as the graph's.
+        state = generator.graphsafe_get_state()
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(self._stream):
+            generator.graphsafe_set_state(state.clone_state())
+            try:
+                self._read_once(inputs)
+            finally:
+                generator.graphsafe_set_state(state)
+            torch.cuda.synchronize(self._device)
+            graph = torch.cuda.CUDAGraph()
+            spare = state.clone_state()
+            try:
+                graph.capture_begin(pool=self._pool)
+                loss, logits = self._loss(inputs)
+                self._backward(loss)
+                found = [parameter.grad for parameter, _ in self._gradients if parameter.grad is not None]
+                torch._foreach_copy_([kept for _, kept in self._gradients], found)
+                norm = norm_of(found)
+                del found
+                self._forget_gradients()
+                graph.capture_end()
+            except RuntimeError as error:
+                _LOG.info("steps are launched kernel by kernel: %s", str(error).splitlines()[0])
+                with suppress(RuntimeError):
+                    graph.capture_end()
+                generator.graphsafe_set_state(spare)
+                self._forget_gradients()
+                self.usable = False
+                return None
+        torch.cuda.current_stream(self._device).wait_stream(self._stream)
+        return Step(graph, inputs, loss.detach(), logits.detach(), norm)
+
+    def _read_once(self, inputs: dict[str, torch.Tensor]) -> None:
+        read = dict(inputs)
+        if _MASK in read:
+            # Networks read batches without padding another way; a graph reads all as if there were some.
+            read[_MASK] = read[_MASK].clone()
+            read[_MASK][0, -1] = 0
+        self._forget_gradients()
+        loss, _ = self._loss(read)
+        self._backward(loss)
+        if not self._gradients:
+            having = [parameter for parameter in self._parameters if parameter.grad is not None]
+            self._gradients = [(parameter, torch.zeros_like(parameter)) for parameter in having]
+        self._forget_gradients()
+
+    def _forget_gradients(self) -> None:
+        for parameter in self._parameters:
+            parameter.grad = None
+
+
+def norm_of(gradients: list[torch.Tensor]) -> torch.Tensor:
+    """Return the norm of tensors on one device, all their numbers taken together, as a scalar there."""
+    norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    return norm

@@ -1,0 +1,88 @@
+"""Steps as CUDA graphs, on a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.models.tiny import Tiny
+from cartograph.train import step_graphs
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
+from cartograph.train.step_graphs import Step, StepGraphs, norm_of
+from tests.training_sets import small_set
+
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+RECIPE = Recipe(model="tiny", epochs=2, batch_size=8, learning_rate=0.001, device="cuda")
+
+
+def test_the_norm_of_several_tensors_is_that_of_all_their_numbers() -> None:
+    parts = [torch.full((2, 3), 2.0), torch.tensor([-1.0]), torch.zeros(0)]
+    assert float(norm_of(parts)) == pytest.approx(5.0)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each batch that was to be launched as a whole was."""
+    launched: list[bool] = []
+    run = StepGraphs.run
+
+    def spy(self: StepGraphs, inputs: step_graphs.Inputs) -> Step | None:
+        step = run(self, inputs)
+        launched.append(step is not None)
+        return step
+
+    monkeypatch.setattr(StepGraphs, "run", spy)
+    return launched
+
+
+@GPU
+def test_a_training_by_graphs_is_the_same_each_time_and_as_good_as_kernel_by_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[bool]
+) -> None:
+    for name in ("one", "other"):
+        fit(RECIPE, small_set(rows=100), {}, tmp_path / name)
+    assert counted == [True] * 48
+    monkeypatch.setattr(Tiny, "repeats_steps", False)
+    fit(RECIPE, small_set(rows=100), {}, tmp_path / "kernels")
+    assert len(counted) == 48
+    one, other, kernels = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("one", "other", "kernels"))
+    assert one.tobytes() == other.tobytes()
+    assert one == pytest.approx(kernels, abs=0.02)
+
+
+@GPU
+def test_a_training_that_was_broken_off_ends_in_the_same_bytes(tmp_path: Path, counted: list[bool]) -> None:
+    def stop(done: int, _: int) -> None:
+        if done > 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(RECIPE, small_set(rows=100), {}, tmp_path / "resumed", progress=stop)
+    for name in ("resumed", "whole"):
+        fit(RECIPE, small_set(rows=100), {}, tmp_path / name)
+    assert all(counted)
+    resumed, whole = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("resumed", "whole"))
+    assert resumed.tobytes() == whole.tobytes()
+
+
+@GPU
+def test_a_network_that_waits_in_its_pass_trains_kernel_by_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[bool]
+) -> None:
+    passed = Tiny.logits_and_features
+
+    def waits(self: Tiny, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        assert int(inputs["input_ids"].sum()) > 0
+        return passed(self, **inputs)
+
+    monkeypatch.setattr(Tiny, "logits_and_features", waits)
+    fit(RECIPE, small_set(rows=100), {}, tmp_path / "waits")
+    assert counted == [False] * 24
+    # What failed leaves nothing behind: the next one is launched as a whole.
+    monkeypatch.setattr(Tiny, "logits_and_features", passed)
+    fit(RECIPE, small_set(rows=100), {}, tmp_path / "plain")
+    assert all(counted[24:])
