@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 import torch
 import torch.distributed
-from torch.nn import functional
-from transformers import PrinterCallback, Trainer, TrainerCallback
+from transformers import TrainerCallback
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
@@ -22,28 +20,22 @@ from cartograph.data.progress import Progress
 from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
-from cartograph.models.backward import Backward
-from cartograph.models.base import IGNORED, Classifier
+from cartograph.models.base import Classifier
 from cartograph.models.device import half_products, moved, moved_tensor
 from cartograph.models.encoded import Examples, read_batches
 from cartograph.models.isolation import seed_everything
-from cartograph.models.row_table import RowTable
-from cartograph.schema import WEIGHT
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
-from cartograph.train.arguments import MOST_NORM, training_arguments
-from cartograph.train.batch_order import STEP_LABELS, BatchOrder, EpochLoader, epoch_batches
+from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.events import AnsweredEvents
 from cartograph.train.patience import best_epoch, out_of_patience
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
 from cartograph.train.settling import Settling
-from cartograph.train.step_graphs import StepGraphs, norm_of
+from cartograph.train.steps import SteppingTrainer
 
 HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
-
-_ALIVE: WeakSet[Trainer] = WeakSet()
 
 Score = dict[str, Any]
 
@@ -67,7 +59,7 @@ class Watch:
     settling: Settling | None = None
 
 
-class DynamicsTrainer(Trainer):  # type: ignore[misc]
+class DynamicsTrainer(SteppingTrainer):
     """Train a model, and record its logits of every example in every epoch.
 
     Args:
@@ -96,47 +88,17 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         held_out: Examples | None = None,
         order: BatchOrder | None = None,
     ) -> None:
-        self.recipe = recipe
-        self.examples = examples
         self.evaluation = evaluation
         self.held_out = held_out
         self.watch = watch or Watch()
         self.epoch = start_epoch
         lengths = examples.lengths if model.pads else None
         self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
-        self._weights: torch.Tensor | None = None
         self._recorded = recorded_uids(examples.uids, examples.labels)
-        super().__init__(model=model, args=training_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
-        self.remove_callback(PrinterCallback)
+        super().__init__(recipe, model, examples, folder)
         self.add_callback(_EpochCallback(self))
         self.callback_handler: AnsweredEvents = AnsweredEvents.of(self.callback_handler)
-        self._alone = self.args.device.type == "cpu" and self.args.world_size == 1
         self.recorder = self.watch.recorder() if self.watch.recorder else None
-        self._backward = Backward(self.model.parameters())
-        self._graphs: StepGraphs | None = None
-        self._norm: torch.Tensor | None = None
-
-    def train(self, *arguments: Any, **named: Any) -> Any:
-        """Train, as ``Trainer.train``."""
-        self._graphs = self._step_graphs()
-        try:
-            return super().train(*arguments, **named)
-        finally:
-            self._graphs = None
-
-    def _step_graphs(self) -> StepGraphs | None:
-        """Return what steps are launched by as a whole: in one process on a GPU, where the model's steps repeat; else None."""
-        one = self.args.device.type == "cuda" and self.args.world_size == self.recipe.gradient_accumulation == 1
-        if not (one and self.model.repeats_steps):
-            return None
-        return StepGraphs(list(self.model.parameters()), self._batch_loss, self._backward, self.args.device)
-
-    def create_accelerator_and_postprocess(self) -> None:
-        """Make the accelerator: one that collects the whole process's garbage before the first step only if a training before left any."""
-        super().create_accelerator_and_postprocess()
-        if not _ALIVE:
-            self.accelerator.free_memory = lambda *objects: list(objects)
-        _ALIVE.add(self)
 
     def get_train_dataloader(self) -> EpochLoader:
         """Return this process's share of the batches.
@@ -147,115 +109,10 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
         return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes)
 
-    def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
-        """Return the optimiser: one that touches the rows of a batch alone, where one process trains tables of rows on a CPU."""
-        tables = [part for part in self.model.modules() if isinstance(part, RowTable)]
-        if not tables or not self._alone:
-            plain: torch.optim.Optimizer = super().create_optimizer()
-            return plain
-        rows = {id(table.weight) for table in tables}
-        others = [parameter for parameter in self.model.parameters() if id(parameter) not in rows]
-        self.args.max_grad_norm = 0.0
-        self.optimizer = RowAdamW(others, tables, lr=self.args.learning_rate, most=MOST_NORM)
-        return self.optimizer
-
     def create_scheduler(self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None) -> Any:
         """Return the decay of the rate, over as many epochs as the recipe says."""
         epochs = self.recipe.epochs
         return super().create_scheduler(num_training_steps // epochs * max(self.recipe.schedule_epochs, epochs), optimizer)
-
-    def training_step(self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
-        """Return the step's loss, its gradients computed; one process scales no loss and shares nothing, and on a CPU moves no tensor."""
-        if self.args.world_size > 1:
-            shared: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
-            return shared
-        found = None if self._graphs is None else self._graph_step(inputs)
-        if found is not None:
-            return found
-        self._norm = None
-        read = inputs if self._alone else self._prepare_inputs(inputs)
-        loss: torch.Tensor = self.compute_loss(model, read, num_items_in_batch=num_items_in_batch)
-        self._backward(loss)
-        return loss.detach()
-
-    def compute_loss(
-        self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
-    ) -> Any:
-        """Return the step's mean loss over all its rows, each with its weight, and record the logits they had before the update."""
-        rows, _ = inputs.pop("rows", None), inputs.pop(STEP_LABELS, None)
-        labels = inputs["labels"]
-        weights = self.examples.weights
-        self._weights = None if weights is None or rows is None else moved_tensor(torch.from_numpy(weights[rows]), labels.device)
-        if self._alone:
-            outputs = model(**{name: value for name, value in inputs.items() if name != "labels"})
-            loss = self._mean_loss(outputs, labels, num_items_in_batch)
-        else:
-            loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
-        self._record_step(rows, outputs["logits"], labels)
-        return (loss, outputs) if return_outputs else loss
-
-    def _graph_step(self, inputs: dict[str, Any]) -> torch.Tensor | None:
-        """Return the loss of a full batch, its gradients computed by a graph; None where it has fewer rows, or cannot be computed so."""
-        rows = inputs["rows"]
-        if len(rows) < self.recipe.batch_size or self._graphs is None:
-            return None
-        batch = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
-        if self.examples.weights is not None:
-            batch[WEIGHT] = torch.from_numpy(self.examples.weights[rows])
-        step = self._graphs.run(batch)
-        if step is None:
-            return None
-        self._record_step(rows, step.logits, step.inputs["labels"])
-        self._norm = step.norm
-        return step.loss.clone()
-
-    def _batch_loss(self, inputs: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        read = dict(inputs)
-        self._weights, labels = read.pop(WEIGHT, None), read.pop("labels")
-        outputs = self.model_wrapped(**read)
-        return self._mean_loss(outputs, labels, labels.numel()), outputs["logits"]
-
-    def _mean_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
-        logits = outputs["logits"].float()
-        if labels.ndim == 2:
-            # A yes or no for each label: the labels of a row are as many rows of two classes.
-            total = functional.binary_cross_entropy_with_logits(logits, labels.float(), reduction="sum")
-        elif self._weights is None:
-            total = functional.cross_entropy(logits, labels, reduction="sum", ignore_index=IGNORED)
-        else:
-            total = (self._weights * functional.cross_entropy(logits, labels, reduction="none")).sum()
-        mean: torch.Tensor = total / num_items_in_batch
-        return mean
-
-    def _prepare_input(self, data: Any) -> Any:
-        """Return a batch on the trainer's device."""
-        return moved_tensor(data, self.args.device) if isinstance(data, torch.Tensor) else super()._prepare_input(data)
-
-    def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: torch.device) -> Any:
-        """Return the number of labels that count in a step, those of all processes: the loader knows it, so nobody need be asked."""
-        return batch_samples[0][STEP_LABELS]
-
-    def _clip_grad_norm(self, model: torch.nn.Module) -> Any:
-        """Return the norm of the gradients, and have those of a larger one than ``MOST_NORM`` cut to it.
-
-        Where steps are graphs the optimiser divides them as it reads them: cutting them beforehand would read and write all of them once
-        more.
-        """
-        if self._graphs is None:
-            return super()._clip_grad_norm(model)
-        if self._norm is None:
-            self._norm = norm_of([parameter.grad for parameter in self.model.parameters() if parameter.grad is not None])
-        optimizer: Any = getattr(self.optimizer, "optimizer", self.optimizer)
-        optimizer.grad_scale = (self._norm / MOST_NORM).clamp(min=1.0)
-        return self._norm
-
-    def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
-        """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
-        return super()._get_grad_norm(model, grad_norm) if self.args.max_grad_norm > 0 or self.recipe.live else None
-
-    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        """Return 0: the number is not read, and counting takes time."""
-        return 0
 
     @property
     def settled(self) -> bool:
@@ -312,7 +169,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             if self.watch.settling is not None:
                 self.watch.settling.add(recorded)
 
-    def _record_step(self, rows: Integers | None, logits: torch.Tensor, labels: torch.Tensor) -> None:
+    def record_step(self, rows: Integers | None, logits: torch.Tensor, labels: torch.Tensor) -> None:
+        """Record a step's logits where the recipe asks for those of the training pass; ``rows`` are None of a filler."""
         if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
             self._record(self.recorder, self.examples, rows, logits, labels)
 

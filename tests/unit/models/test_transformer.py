@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import DebertaConfig, DebertaForSequenceClassification, XLNetConfig, XLNetForSequenceClassification
 
 from cartograph.errors import InputError
 from cartograph.models.pretrained import looks_local
@@ -124,3 +125,24 @@ def test_texts_are_cut_to_the_encoders_longest_input(encoder: Path) -> None:
     examples = made.encode(small_set(), info_of("single"))
     assert examples.lengths.max() <= 32
     assert create(str(encoder), max_length=6).encode(small_set(), info_of("single")).lengths.max() == 6
+
+
+def test_an_encoder_whose_configuration_names_no_longest_input_reads_what_its_tokenizer_does(tmp_path: Path) -> None:
+    made = Tiny.create(info_of("single"), small_set(), max_length=32)
+    made.tokenizer.model_max_length = 24
+    config = XLNetConfig(vocab_size=len(made.tokenizer), d_model=16, n_layer=1, n_head=2, d_inner=16, pad_token_id=1)
+    assert config.max_position_embeddings == -1
+    XLNetForSequenceClassification(config).save_pretrained(tmp_path)
+    made.tokenizer.save_pretrained(tmp_path)
+    read = create(str(tmp_path), 32)
+    assert read.max_length == 24
+    assert read.encode(small_set(), info_of("single")).lengths.max() <= 24
+
+
+def test_the_first_deberta_computes_without_bfloat16(encoder: Path, tmp_path: Path) -> None:
+    assert create(str(encoder)).mixed_precision
+    tokenizer = Transformer.load(encoder).tokenizer
+    config = DebertaConfig(vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    DebertaForSequenceClassification(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert not create(str(tmp_path)).mixed_precision

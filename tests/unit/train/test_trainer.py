@@ -16,7 +16,7 @@ from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
-from cartograph.train import trainer
+from cartograph.train import steps
 from cartograph.train.recipe import Recipe
 from cartograph.train.step_graphs import Step, norm_of
 from cartograph.train.trainer import DynamicsTrainer, Watch
@@ -42,7 +42,7 @@ def collections(first: DynamicsTrainer, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_garbage_is_collected_only_where_a_training_before_left_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "_ALIVE", type(trainer._ALIVE)())
+    monkeypatch.setattr(steps, "_ALIVE", type(steps._ALIVE)())
     with isolated(1, 1):
         first = made(tmp_path)
         assert collections(first, monkeypatch) == 0
