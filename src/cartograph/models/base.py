@@ -63,7 +63,7 @@ class Classifier(nn.Module, ABC):
     pads: ClassVar[bool] = False
     mixed_precision: bool = False
     has_unused: ClassVar[bool] = False
-    repeats_steps: ClassVar[bool] = False
+    repeats_steps: bool = False
     learning_rate: ClassVar[float]
     by_stages: ClassVar[bool] = False
     most_threads: ClassVar[int] = 0

@@ -95,6 +95,11 @@ def takes_bfloat16(config: Any) -> bool:
     return bool(config.model_type != "deberta")
 
 
+def drops_layers(config: Any) -> bool:
+    """Return whether a network leaves out whole layers at random in training, as BART can: its steps do not repeat then."""
+    return any(getattr(config, f"{part}layerdrop", 0) for part in ("", "encoder_", "decoder_"))
+
+
 def longest_input(config: Any, tokenizer: Any) -> int:
     """Return how many tokens a network can read."""
     positions = getattr(config, "max_position_embeddings", None) or 0

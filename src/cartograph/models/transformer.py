@@ -16,6 +16,7 @@ from cartograph.models.base import Side, TextModel
 from cartograph.models.encoded import Ragged
 from cartograph.models.pretrained import (
     LastInput,
+    drops_layers,
     load_network,
     load_tokenizer,
     load_with_new_head,
@@ -48,7 +49,6 @@ class Transformer(TextModel):
     name: ClassVar[str] = "transformer"
     pads: ClassVar[bool] = True
     has_unused: ClassVar[bool] = True
-    repeats_steps: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 2e-5
 
     def __init__(
@@ -67,6 +67,7 @@ class Transformer(TextModel):
         self.task = task
         self.labels = tuple(labels)
         self.mixed_precision = takes_bfloat16(network.config)
+        self.repeats_steps = not drops_layers(network.config)
         self.max_length = min(max_length, longest_input(network.config, tokenizer))
         self._last_input = LastInput(network)
 

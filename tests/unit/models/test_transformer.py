@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import DebertaConfig, DebertaForSequenceClassification, XLNetConfig, XLNetForSequenceClassification
+from transformers import (
+    BartConfig,
+    BartForSequenceClassification,
+    DebertaConfig,
+    DebertaForSequenceClassification,
+    XLNetConfig,
+    XLNetForSequenceClassification,
+)
 
 from cartograph.errors import InputError
 from cartograph.models.pretrained import looks_local
@@ -146,3 +153,13 @@ def test_the_first_deberta_computes_without_bfloat16(encoder: Path, tmp_path: Pa
     DebertaForSequenceClassification(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     assert not create(str(tmp_path)).mixed_precision
+
+
+@pytest.mark.parametrize("dropped", [0.0, 0.1])
+def test_steps_of_a_network_that_leaves_out_layers_do_not_repeat(encoder: Path, tmp_path: Path, dropped: float) -> None:
+    tokenizer = Transformer.load(encoder).tokenizer
+    shape = {name: 1 for side in ("encoder", "decoder") for name in (f"{side}_layers", f"{side}_attention_heads")}
+    config = BartConfig(vocab_size=len(tokenizer), d_model=16, encoder_ffn_dim=16, decoder_ffn_dim=16, encoder_layerdrop=dropped, **shape)
+    BartForSequenceClassification(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert create(str(tmp_path)).repeats_steps == (dropped == 0)

@@ -134,8 +134,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
     elif flips:
         sentences.append(
-            f"To test the detectors, {count(flips)} labels of easy rows were flipped and the model trained again; those that are "
-            "classifiers learn from it what a wrong label looks like."
+            f"To test the detectors, {count(flips)} labels of easy rows were flipped and the model trained again; detectors that have to "
+            "learn what a wrong label looks like learned it from these."
         )
     if record.get("calibrated"):
         wrong = record["wrong"]
