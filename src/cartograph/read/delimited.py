@@ -27,6 +27,9 @@ WRONG_NUMBER = "wrong number of fields"
 """Reason of a record with more or fewer fields than columns."""
 
 
+_MOST_TITLE = 10
+"""Lines among which the header is looked for."""
+
 _SEP = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?\s*", re.IGNORECASE)
 
 
@@ -90,6 +93,9 @@ def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) 
     """Return how the file is laid out, and a reader placed after the header."""
     if (stated := _named(lines.peek())) is not None:
         next(lines)
+    if not source.columns:
+        for _ in range(_title_lines(lines)):
+            next(lines)
     delimiter = delimiter or stated or _delimiter(lines.peek())
     try:
         reader = csv_reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL)
@@ -116,8 +122,8 @@ def delimiter_of(source: Source, kind: str) -> str:
     if source.delimiter or kind == "tsv":
         return source.delimiter or "\t"
     with open_text(source.path, source, newline="") as file:
-        first = _Lines(file).peek()
-        return _named(first) or _delimiter(first)
+        lines = _Lines(file)
+        return _named(lines.peek()) or _delimiter(lines.peek(0 if source.columns else _title_lines(lines)))
 
 
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
@@ -177,6 +183,32 @@ def _named(first: str) -> str | None:
     """Return the delimiter that a first line names for spreadsheets (``sep=;``); None of any other line."""
     found = _SEP.fullmatch(first)
     return None if found is None else found[1]
+
+
+def _title_lines(lines: _Lines) -> int:
+    """Return how many lines stand above the header: a title and a blank line, as spreadsheets are saved that have one; mostly none.
+
+    A line is blank if it has nothing but delimiters, and one without anything but a first cell needs no blank line beneath.
+    """
+    shown = [lines.peek(ahead).rstrip("\r\n") for ahead in range(_MOST_TITLE)]
+    for place in range(1, len(shown) - 1):
+        mark = _delimiter(shown[place])
+        *above, header, row = (_cells(line, mark) for line in shown[: place + 2])
+        filled = [sum(map(bool, cells)) for cells in above]
+        blank = not filled[-1] and all(
+            not number or (cells[0] and (number == 1 or len(cells) != len(header))) for number, cells in zip(filled, above, strict=True)
+        )
+        alone = filled[-1] == 1 and bool(above[-1][0]) and len(above[-1]) == len(header) > 2
+        if (blank or alone) and max(filled) < sum(map(bool, header)) > 1 and max(filled) > 0 and len(header) == len(row):
+            return place
+    return 0
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
+    except csv.Error:
+        return []
 
 
 def _delimiter(header: str) -> str:

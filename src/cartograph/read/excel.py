@@ -6,7 +6,7 @@ import datetime
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -18,17 +18,22 @@ from cartograph.read.source import BATCH_ROWS, BROKEN_ARCHIVE, MEGABYTE, Batch, 
 
 SUFFIXES = (".xlsx", ".xlsm")
 
+_MOST_TITLE = 20
+"""Rows among which the header is looked for."""
+
 
 def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of a workbook's sheet, the first unless ``split`` names one; its first row has the names of the columns.
 
-    Rows without any value are passed over; the number of a row is that of the sheet, the header not counted. Numbers without a fraction
+    A title above them is passed over: rows with nothing but a first cell, where one with several follows. So are rows without any value;
+    the number of a row is that of the sheet, the header and what stands above it not counted. Numbers without a fraction
     become text without one, dates as ISO 8601 writes them, and an error (``#N/A``) is no value.
 
     Raises:
         InputError: it is no workbook, is locked or damaged, unpacks to more than the source may hold, or has no such sheet.
     """
     with _sheet(source) as rows:
+        rows = rows if source.columns else _untitled(rows)
         columns = tuple(distinct(source.columns)) or _header(source, rows)
         numbered = ((number, row) for number, row in enumerate(rows, start=1) if any(cell is not None for cell in row))
         while chunk := list(islice(numbered, BATCH_ROWS)):
@@ -72,6 +77,18 @@ def _sheet(source: Source) -> Iterator[Iterator[tuple[Any, ...]]]:
             raise InputError(f"{source.name} is damaged ({error or type(error).__name__}); save it again.") from error
     finally:
         book.close()
+
+
+def _untitled(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Return the rows from the header on."""
+    first = list(islice(rows, _MOST_TITLE))
+    for place, row in enumerate(first):
+        filled = [column for column, cell in enumerate(row) if cell is not None]
+        if len(filled) > 1:
+            return chain(first[place:], rows)
+        if filled and filled != [0]:
+            break
+    return chain(first, rows)
 
 
 def _header(source: Source, rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:

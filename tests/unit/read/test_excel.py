@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,31 @@ def test_values_become_text_and_formulas_are_not_run(tmp_path: Path) -> None:
         "a (2)": ["2026-01-02T03:04:00", "x", None],
     }
     assert batch.rows.to_pylist() == [1, 3, 4]
+
+
+TITLES = {
+    "directly": [("Feedback of 2026",)],
+    "with blank rows": [("Feedback of 2026",), ("exported by Ann",), (None,)],
+    "blank rows alone": [(None,), (None,)],
+}
+
+
+@pytest.mark.parametrize("title", TITLES.values(), ids=TITLES)
+def test_a_title_above_the_names_is_passed_over(tmp_path: Path, title: list[tuple[object, ...]]) -> None:
+    batch = read(write(tmp_path / "x.xlsx", *title, ("text", "label"), ("good", "pos"), (None, None), ("bad", "neg")))
+    assert batch.table.to_pydict() == {"text": ["good", "bad"], "label": ["pos", "neg"]}
+    assert batch.rows.to_pylist() == [1, 3]
+
+
+@pytest.mark.parametrize("names", [("text",), (None, "text")])
+def test_names_that_no_others_follow_are_no_title(tmp_path: Path, names: tuple[object, ...]) -> None:
+    rows = [(None,) * (len(names) - 1) + (text,) for text in ("good", "bad")]
+    assert read(write(tmp_path / "x.xlsx", names, *rows)).table["text"].to_pylist() == ["good", "bad"]
+
+
+def test_columns_that_are_named_have_no_title(tmp_path: Path) -> None:
+    source = write(tmp_path / "x.xlsx", ("only",), ("good", "pos"))
+    assert read(replace(source, columns=("text", "label"))).table.to_pydict() == {"text": ["only", "good"], "label": [None, "pos"]}
 
 
 def test_a_workbook_that_unpacks_to_much_is_not_read(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cartograph.errors import InputError
+from cartograph.read.delimited import delimiter_of
 from cartograph.read.formats import format_of, local_paths, read
 from cartograph.read.lines import fields_of
 from cartograph.read.rewrite import rewrite
@@ -97,6 +98,41 @@ def test_a_first_line_that_names_the_delimiter_for_spreadsheets_is_believed_and_
     assert copy.read_bytes() == f"{first}\r\nnr|text|label\r\n2|bad|yes\r\n".encode()
     path.write_text("sep=ab,label\nx,y\n")
     assert read(source).table.column_names == ["sep=ab", "label"]
+
+
+TITLES = {
+    "with commas, a blank line": "Feedback, by Ann, of 2026-11-01\n\n",
+    "two lines, a line of delimiters": "Feedback\nby Ann\n;;\n",
+    "filled up with delimiters": "Feedback;;\n",
+    "filled up, and blank": "Feedback;;\n;;\n",
+}
+
+
+@pytest.mark.parametrize("title", TITLES.values(), ids=TITLES)
+def test_a_title_above_the_header_is_passed_over_and_kept(title: str, tmp_path: Path) -> None:
+    text = title + 'id;text;label\n1;"good, fine; fresh";pos\n\n2;bad;neg\n'
+    read_from, copy = source(tmp_path, "x.csv", text), tmp_path / "cleaned.csv"
+    batch = read(read_from)
+    assert batch.table.to_pydict() == {"id": ["1", "2"], "text": ["good, fine; fresh", "bad"], "label": ["pos", "neg"]}
+    assert (batch.rows.to_pylist(), delimiter_of(read_from, "csv")) == ([1, 2], ";")
+    rewrite(read_from, "label", {1: None, 2: "pos"}, copy)
+    assert copy.read_text() == text.replace("\n\n2", "\n2").replace("neg", "pos")
+
+
+HEADERS = {
+    "a blank line beneath": "text,label\n\ngood,pos\nbad,neg\n",
+    "an index without a name": ",label\n\ngood,pos\nbad,neg\n",
+    "a label without a name": "text,\ngood,pos\nbad,neg\n",
+    "cells that are empty": "text,label\ngood,\n,neg\nbad,neg\n",
+    "one column": "text\n\ngood\nbad\n",
+}
+
+
+@pytest.mark.parametrize("text", HEADERS.values(), ids=HEADERS)
+def test_a_header_is_no_title(text: str, tmp_path: Path) -> None:
+    found = read(source(tmp_path, "x.csv", text)).table
+    assert found.column_names == [name or f"column {place}" for place, name in enumerate(text.split("\n")[0].split(","), start=1)]
+    assert "good" in found.column(0).to_pylist()
 
 
 def test_the_csv_delimiter_is_guessed_from_the_header(tmp_path: Path) -> None:
