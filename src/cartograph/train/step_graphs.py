@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import torch
@@ -90,39 +90,58 @@ class StepGraphs:
         return recorded
 
     def _record(self, inputs: dict[str, torch.Tensor]) -> Step | None:
-        generator = torch.cuda.default_generators[self._device.index or 0]
-        # A state of its own for recording: one that failed would go on counting what is drawn as the graph's.
-        state = generator.graphsafe_get_state()
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
-        with torch.cuda.stream(self._stream):
-            generator.graphsafe_set_state(state.clone_state())
-            try:
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.stream(self._stream), self._own_generator():
                 self._read_once(inputs)
-            finally:
-                generator.graphsafe_set_state(state)
-            torch.cuda.synchronize(self._device)
-            graph = torch.cuda.CUDAGraph()
-            spare = state.clone_state()
-            try:
-                graph.capture_begin(pool=self._pool)
-                loss, logits = self._loss(inputs)
-                self._backward(loss)
-                found = [parameter.grad for parameter, _ in self._gradients if parameter.grad is not None]
-                torch._foreach_copy_([kept for _, kept in self._gradients], found)
-                norm = norm_of(found)
-                del found
-                self._forget_gradients()
-                graph.capture_end()
-            except RuntimeError as error:
-                _LOG.info("steps are launched kernel by kernel: %s", str(error).splitlines()[0])
-                with suppress(RuntimeError):
-                    graph.capture_end()
-                generator.graphsafe_set_state(spare)
-                self._forget_gradients()
-                self.usable = False
-                return None
+                torch.cuda.synchronize(self._device)
+            with torch.cuda.stream(self._stream):
+                loss, logits, norm = self._captured(graph, inputs)
+        except RuntimeError as error:
+            # No memory is left for it, or the network waits for the GPU.
+            _LOG.info("steps are launched kernel by kernel: %s", str(error).splitlines()[0])
+            self.usable = False
+            self._forget_gradients()
+            self._graphs, self._gradients = {}, []
+            torch.cuda.empty_cache()
+            return None
         torch.cuda.current_stream(self._device).wait_stream(self._stream)
         return Step(graph, inputs, loss.detach(), logits.detach(), norm)
+
+    def _captured(self, graph: torch.cuda.CUDAGraph, inputs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Record a batch; if that fails, put the generator back: it would go on counting what is drawn as the graph's."""
+        spare = self._generator.clone_state()
+        try:
+            graph.capture_begin(pool=self._pool)
+            loss, logits = self._loss(inputs)
+            self._backward(loss)
+            found = [parameter.grad for parameter, _ in self._gradients if parameter.grad is not None]
+            torch._foreach_copy_([kept for _, kept in self._gradients], found)
+            norm = norm_of(found)
+            del found
+            self._forget_gradients()
+            graph.capture_end()
+        except RuntimeError:
+            with suppress(RuntimeError):
+                graph.capture_end()
+            self._generator.graphsafe_set_state(spare)
+            raise
+        return loss, logits, norm
+
+    @contextmanager
+    def _own_generator(self) -> Iterator[None]:
+        """Have the GPU's generator draw what it draws within once more afterwards."""
+        state = self._generator.graphsafe_get_state()
+        self._generator.graphsafe_set_state(state.clone_state())
+        try:
+            yield
+        finally:
+            self._generator.graphsafe_set_state(state)
+
+    @property
+    def _generator(self) -> torch.Generator:
+        return torch.cuda.default_generators[self._device.index or 0]
 
     def _read_once(self, inputs: dict[str, torch.Tensor]) -> None:
         read = dict(inputs)

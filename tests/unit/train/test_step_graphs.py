@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import torch
 
 from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.models.backward import Backward
 from cartograph.models.tiny import Tiny
 from cartograph.train import step_graphs
 from cartograph.train.fit import fit
@@ -87,3 +89,69 @@ def test_a_network_that_waits_in_its_pass_trains_kernel_by_kernel(
     monkeypatch.setattr(Tiny, "logits_and_features", passed)
     fit(RECIPE, small_set(rows=100), {}, tmp_path / "plain")
     assert all(counted[24:])
+
+
+class StandIn:
+    """A graph, a stream and a generator that do nothing: what is kept and given up around them can be seen without a GPU."""
+
+    def __init__(self, *_: object) -> None:
+        self.states: list[object] = []
+
+    def graphsafe_get_state(self) -> StandIn:
+        return self
+
+    clone_state = graphsafe_get_state
+
+    def graphsafe_set_state(self, state: object) -> None:
+        self.states.append(state)
+
+    def nothing(self, *_: object, **__: object) -> None:
+        return None
+
+    wait_stream = capture_begin = capture_end = replay = nothing
+
+
+@pytest.fixture
+def without_gpu(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    generator = StandIn()
+    none: dict[str, object] = {name: lambda *_: None for name in ("graph_pool_handle", "synchronize", "empty_cache")}
+    made = {"Stream": StandIn, "CUDAGraph": StandIn, "current_stream": StandIn, "stream": lambda _: nullcontext()}
+    for name, value in (none | made | {"default_generators": [generator]}).items():
+        monkeypatch.setattr(torch.cuda, name, value)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: self)
+    return generator
+
+
+def test_a_shape_is_recorded_once_and_every_batch_of_it_has_its_gradients(without_gpu: StandIn) -> None:
+    weight, passed = torch.nn.Parameter(torch.ones(2)), []
+
+    def loss(inputs: step_graphs.Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        passed.append(inputs["attention_mask"].tolist())
+        return (weight * inputs["x"]).sum(), weight * inputs["x"]
+
+    graphs = StepGraphs([weight], loss, Backward([weight]), torch.device("cpu"))
+    for value in (3.0, 4.0):
+        step = graphs.run({"x": torch.tensor([value, 4.0]), "attention_mask": torch.ones(1, 2)})
+        assert step is not None and step.inputs["x"].tolist() == [value, 4.0]
+        assert weight.grad is not None and weight.grad.tolist() == [3.0, 4.0]
+        assert float(step.norm) == pytest.approx(5.0)
+        weight.grad = None
+    # Read once with something padded, and recorded once as it is.
+    assert passed == [[[1.0, 0.0]], [[1.0, 1.0]]]
+
+
+def test_what_cannot_be_recorded_is_given_up_with_all_that_was_kept(without_gpu: StandIn) -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+
+    def loss(inputs: step_graphs.Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        if len(inputs["x"]) == 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return (weight.sum() * inputs["x"]).sum(), inputs["x"]
+
+    graphs = StepGraphs([weight], loss, Backward([weight]), torch.device("cpu"))
+    assert graphs.run({"x": torch.ones(2)}) is not None
+    weight.grad = None
+    assert graphs.run({"x": torch.ones(3)}) is None
+    assert weight.grad is None
+    assert graphs.run({"x": torch.ones(2)}) is None
+    assert without_gpu.states
