@@ -169,8 +169,9 @@ def committee_inputs(settings: Settings) -> tuple[str, ...]:
 
 
 def strata_file(params: Ingest | None) -> tuple[str, ...]:
-    """Return the declared name of what divides the rows, where it says who labelled them."""
-    return (STRATA,) if params is not None and params.labelled_by else ()
+    """Return the declared name of what divides the rows, where it may say who labelled them, or how many agree."""
+    said = params is not None and (params.labelled_by or any("+" in name for name in params.label or ()))
+    return (STRATA,) if said else ()
 
 
 def _labellers(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:

@@ -58,7 +58,7 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
 
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))
-    strata = strata_of(raw_sets[0].files, sets[0], params.labelled_by)
+    strata = strata_of(raw_sets[0].files, sets[0], params.labelled_by, params.label or ())
     del raw_sets
     quarantine = pa.concat_tables([item.quarantine for item in sets])
     check_quarantine(params.quarantine_limit, sets, quarantine, out)

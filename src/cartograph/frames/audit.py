@@ -185,7 +185,7 @@ def audit_rows(
         with tempfile.TemporaryDirectory() as folder:
             page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
         who = (rows.labelled_by,) if rows.labelled_by else ()
-        strata = strata_of([rows.whole_file], rows.ingested, who).take(pa.array(order))
+        strata = strata_of([rows.whole_file], rows.ingested, who, (rows.columns[-1],)).take(pa.array(order))
         suspects, wrong, among = _find_suspects(by_uid, dynamics, own, threshold, seed, judged, labellers_of(strata))
         page = replace(page, examples=by_uid, suspects=suspects, strata=strata)
     place = rows.places[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,9 +99,16 @@ def opened(
         return file, frame
     if asked:
         data = data.set_axis(data.columns.map(str), axis=1)
+    labels = [part for name in labels for part in parts_of(name, data.columns)]
     own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
     _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
     return File("frame", Batch(as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
+
+
+def parts_of(label: str, there: Iterable[object]) -> list[str]:
+    """Return the columns whose majority a label is (``a+b+c``), or its own."""
+    parts = label.split("+")
+    return parts if label not in there and len(parts) > 1 and set(parts) <= set(there) else [label]
 
 
 def source_of(data: str | Path, form: FileForm) -> Source:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
-from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, source_of, text_names
+from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, parts_of, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.labeller_names import labeller_sentence
@@ -73,6 +73,9 @@ class Rows:
         if self.form is not None:
             return self.file
         frame = self.given.set_axis(self.given.columns.map(str), axis=1)
+        # What is made of several columns is none of the frame's.
+        label = self.columns[-1]
+        frame = frame.drop(columns=[label] if len(parts_of(label, frame.columns.drop(label))) > 1 else [])
         return File(self.file.name, Batch(as_texts(frame.loc[:, ~frame.columns.duplicated()]), self.file.batch.rows))
 
     @property
@@ -153,7 +156,7 @@ def read_rows(
     Args:
         data: a frame, or the path of a CSV, TSV, JSONL or Parquet file.
         text: the text column, or the two of pairs; empty of a table of features.
-        label: the label column.
+        label: the label column; ``a+b+c`` for the majority of several, which becomes a column of that name.
         features: of a table of features its columns; True: every column beside the label that can be one.
         form: how a file is read.
         linked: the column whose equal values link rows; empty without one.
@@ -171,6 +174,13 @@ def read_rows(
     columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links, labelled_by=who)
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     names = [feature.name for feature in found.info.features] or names
+    if label not in given.columns and len(parts_of(label, given.columns)) > 1:
+        # The majority of several columns becomes one of its own.
+        most = pd.Series(pd.array([None] * len(given), dtype=object), index=given.index)
+        most.iloc[np.searchsorted(file.batch.rows.to_numpy(), found.examples[ROW].to_numpy())] = np.array(found.info.labels, object)[
+            found.examples["label"].to_numpy()
+        ]
+        given = given.assign(**{label: most})
     own = None if isinstance(data, pd.DataFrame) else form
     source = None if isinstance(data, pd.DataFrame) else source_of(data, form)
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by, source)

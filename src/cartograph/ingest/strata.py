@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Floats, Integers
 from cartograph.ingest.canonical import IngestedSet
-from cartograph.ingest.columns import Alternatives, File, texts_of
+from cartograph.ingest.columns import Alternatives, File, label_columns, texts_of
 from cartograph.ingest.missing import is_missing
 from cartograph.schema import UID
 
-COLUMN, LABELLED_BY, FILE, ORDER = "column ", "labelled by ", "file", "order"
-"""How strata are named: a column's by this and its name, that of who labelled the rows likewise, the others so."""
+COLUMN, LABELLED_BY, AGREEING, FILE, ORDER = "column ", "labelled by ", "agreeing of ", "file", "order"
+"""How strata are named: a column's by this and its name, that of who labelled the rows likewise, that of how many columns of labels agree
+by their names; the others so."""
 
 MOST_VALUES, PARTS = 50, 10
 """A column of more values is divided into so many parts of equally many rows where its values are numbers or dates; else it is none."""
@@ -25,7 +26,7 @@ _LOOKED_AT = 5_000
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?")
 
 
-def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternatives = ()) -> pa.Table:
+def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternatives = (), label: Alternatives = ()) -> pa.Table:
     """Return in which part of each stratum a row is: its uid, and a text for each stratum, null where a row is in no part.
 
     What models read as texts, images, numbers or dates is no stratum. Cost: linear in the number of cells of the columns that are no text
@@ -35,6 +36,7 @@ def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternative
         files: of the train set, in the order in which they were ingested, with all their columns.
         item: the train set.
         labelled_by: the column that says who gave the label, which is a stratum however many they are; empty without one.
+        label: the label's column; of several whose majority it is, a stratum says how many agree, unless another says who labelled.
 
     Raises:
         InputError: a file has no such column.
@@ -46,6 +48,11 @@ def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternative
     if labelled_by:
         given = pa.chunked_array([chunk for file in files for chunk in texts_of(file, labelled_by).chunks], pa.string())
         found[f"{LABELLED_BY}{labelled_by[0]}"] = _named(*_values(given, rows))
+    several = [label_columns(file, label) for file in files] if label else []
+    if min(map(len, several), default=1) > 1 and not labelled_by:
+        agreeing = pa.chunked_array([_agreeing(file, columns) for file, columns in zip(files, several, strict=True)])
+        found[f"{AGREEING}{'+'.join(several[0])}"] = _named(*_values(agreeing, rows))
+        read |= {name for columns in several for name in columns}
     for name in names:
         if name not in (*read, *labelled_by) and (parts := _column(files, name, rows)) is not None:
             found[f"{COLUMN}{name}"] = parts
@@ -60,12 +67,21 @@ def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternative
 
 
 def labellers_of(strata: pa.Table) -> Integers | None:
-    """Return the number of who gave each row's label, -1 where that is missing; None where no stratum says it."""
-    names = [name for name in strata.column_names if name.startswith(LABELLED_BY)]
+    """Return the number of who gave each row's label, or of how many agree, -1 where that is missing; None where no stratum says it."""
+    names = [name for name in strata.column_names if name.startswith((LABELLED_BY, AGREEING))]
     if not names:
         return None
     numbers: Integers = strata[names[0]].combine_chunks().indices.fill_null(-1).to_numpy().astype(np.int64)
     return numbers
+
+
+def _agreeing(file: File, columns: Sequence[str]) -> pa.Array:
+    """Return how many of a row's labels are the one that most are, such as ``2 of 3``; null for a row without any."""
+    parts: list[str | None] = []
+    for row in zip(*(texts_of(file, (name,)).to_pylist() for name in columns), strict=True):
+        given = [label.strip() for label in row if label and label.strip()]
+        parts.append(f"{max(map(given.count, given))} of {len(given)}" if given else None)
+    return pa.array(parts, pa.string())
 
 
 def _column(files: Sequence[File], name: str, rows: Integers) -> pa.Array | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.ingest.labeller_names import labeller_sentence
-from cartograph.ingest.strata import COLUMN, FILE, LABELLED_BY, labellers_of
+from cartograph.ingest.strata import AGREEING, COLUMN, FILE, LABELLED_BY, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
 from cartograph.page.read_verdict import GATHER
@@ -46,13 +46,13 @@ def gathered_table(audit: Audit) -> Table | None:
 
 
 def labellers_table(audit: Audit) -> Table | None:
-    """Return the suspects of each who labelled, the largest share first; None where that is not known."""
+    """Return the suspects of each who labelled, or by how many agree, the largest share first; None where that is not known."""
     name = _labellers(audit)
     if name is None or audit.strata is None or audit.suspects is None:
         return None
     who = labellers_of(audit.strata)
     assert who is not None
-    people = ["(nobody named)", *audit.strata[name].combine_chunks().dictionary.to_pylist()]
+    people = ["(no label)" if name.startswith(AGREEING) else "(nobody named)", *audit.strata[name].combine_chunks().dictionary.to_pylist()]
     rows, suspects, wrong = (
         np.bincount(who + 1, weights=values, minlength=len(people))
         for values in (
@@ -62,7 +62,13 @@ def labellers_table(audit: Audit) -> Table | None:
         )
     )
     calibrated = bool(audit.suspects.record.get("calibrated"))
-    columns = [Column("Labelled by"), Column("Rows", "count"), Column("Suspects", "count"), Column("Of the rows", "share")]
+    agreeing = name.startswith(AGREEING)
+    columns = [
+        Column("Labels that agree" if agreeing else "Labelled by"),
+        Column("Rows", "count"),
+        Column("Suspects", "count"),
+        Column("Of the rows", "share"),
+    ]
     columns += [Column("Wrong", "count", "about how many of these labels, by estimate")] if calibrated else []
     some = np.flatnonzero(rows)
     cells: list[list[Cell]] = []
@@ -70,35 +76,45 @@ def labellers_table(audit: Audit) -> Table | None:
         line: list[Cell] = [cut(people[one], _LONGEST), int(rows[one]), int(suspects[one]), float(suspects[one] / rows[one])]
         cells.append([*line, int(about(float(wrong[one])).replace(",", ""))] if calibrated else line)
     left = f", the {count(_LISTED)} with the largest share of suspects of {count(len(some))}" if len(some) > _LISTED else ""
-    return Table(f"Who labelled{left}", columns, cells)
+    return Table(f"How many agree{left}" if agreeing else f"Who labelled{left}", columns, cells)
 
 
 def labellers_sentence(audit: Audit) -> str:
-    """Return whether doubt follows who labelled a row; where that was not looked at, which column might say who, if one is named so."""
+    """Return whether doubt follows who labelled a row, or how many agree; where nobody looked, which column might say who, if one does."""
     differ = None if audit.suspects is None else audit.suspects.record.get("labellers_differ")
     if differ is None:
         columns = [] if audit.strata is None or _labellers(audit) is not None else audit.strata.column_names
         said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], "labelled_by: ")
         return f"{said[:1].upper()}{said[1:]}"
+    if (name := _labellers(audit)) is not None and name.startswith(AGREEING):
+        if differ:
+            return (
+                "How many of a row's labels agree counts: where people differ, models are contradicted more often, and labels are doubted."
+            )
+        return "How many of a row's labels agree does not measurably count: models contradict them about as often."
     if differ:
         return "Who labelled a row counts: labels of somebody who contradicts the models more often than others do are doubted more."
     return "Who labelled a row does not measurably count: all contradict the models about as often."
 
 
 def _labellers(audit: Audit) -> str | None:
-    """Return the stratum of who labelled the rows; None where none was named."""
+    """Return the stratum of who labelled the rows, or of how many agree; None where nothing says so."""
     names = [] if audit.strata is None else audit.strata.column_names
-    return next((name for name in names if name.startswith(LABELLED_BY)), None)
+    return next((name for name in names if name.startswith((LABELLED_BY, AGREEING))), None)
 
 
 def _column(stratum: str) -> str:
-    return cut(stratum.removeprefix(COLUMN).removeprefix(LABELLED_BY), _LONGEST)
+    for prefix in (COLUMN, LABELLED_BY, AGREEING):
+        stratum = stratum.removeprefix(prefix)
+    return cut(stratum, _LONGEST)
 
 
 def _cell(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
     if one.stratum.startswith((COLUMN, LABELLED_BY)):
         return f"{_column(one.stratum)}: {part}"
+    if one.stratum.startswith(AGREEING):
+        return f"{part} labels agree"
     return f"file {part}" if one.stratum == FILE else f"rows {part}"
 
 
@@ -106,4 +122,6 @@ def _where(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
     if one.stratum.startswith((COLUMN, LABELLED_BY)):
         return f"where `{_column(one.stratum)}` is {part}"
+    if one.stratum.startswith(AGREEING):
+        return f"where {part} labels agree"
     return f"in the file {part}" if one.stratum == FILE else f"in the rows {part} of the file"

@@ -108,6 +108,23 @@ def test_an_item_of_a_list_is_read_as_a_column_of_its_own(tmp_path: Path) -> Non
     assert rows.given[list(rows.columns)].iloc[0].tolist() == ["text 0", "a"]
 
 
+@pytest.mark.parametrize("from_file", [False, True])
+def test_the_majority_of_several_columns_is_a_column_of_its_own(from_file: bool, tmp_path: Path) -> None:
+    raters = {"r": ["a", "a", "b", "a"] * 3, "s": ["a", "b", "b", None] * 3, "t": ["b", "b", "b", "b"] * 3}
+    frame = pd.DataFrame({"text": [f"text {row}" for row in range(12)], **raters})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    rows = read_rows(tmp_path / "rows.csv" if from_file else frame, "text", "r+s+t")
+    assert rows.given["r+s+t"].tolist() == ["a", "b", "b", None] * 3
+    assert rows.columns == ("text", "r+s+t")
+    assert (len(rows.ingested.examples), len(rows.set_aside)) == (9, 3)
+    assert "r+s+t" not in rows.whole_file.batch.table.column_names
+    labels = rows.ingested.examples["label"].to_numpy().copy()
+    labels[0] = 1 - labels[0]
+    stays = rows.kept(np.ones(9, bool), labels)
+    assert stays["r+s+t"].tolist() == ["b", "b", "b", "a", "b", "b", "a", "b", "b"]
+    assert stays["r"].tolist() == ["a", "a", "b"] * 3
+
+
 def test_a_column_that_is_named_twice_is_refused() -> None:
     with pytest.raises(InputError, match="column 'text' is named twice as a text"):
         read_rows(pd.DataFrame({"text": ["a", "b"], "label": ["x", "y"]}), ["text", "text"], "label")

@@ -79,6 +79,18 @@ def test_who_labelled_is_a_stratum_of_its_own_however_many_they_are(tmp_path: Pa
         strata(tmp_path, "text,label,who", rows(120, who), labelled_by="whom")
 
 
+def test_of_several_columns_of_labels_it_is_known_how_many_agree(tmp_path: Path) -> None:
+    lines = [f"text number {row},{labels}" for row, labels in enumerate(["a,a,a", "a,b,b", " b,,b", "a,,", "b,b, a"] * 10)]
+    found = strata(tmp_path, "text,r,s,t", lines, label="r+s+t")
+    assert found.column_names == ["uid", "agreeing of r+s+t"]
+    assert found["agreeing of r+s+t"].to_pylist() == ["3 of 3", "2 of 3", "2 of 2", "1 of 1", "2 of 3"] * 10
+    numbers = labellers_of(found)
+    assert numbers is not None and numbers[:5].tolist() == [0, 1, 2, 3, 1]
+    # Who labelled says more than how many agree.
+    told = strata(tmp_path, "text,r,s,t,who", [f"{line},w{row}" for row, line in enumerate(lines)], label="r+s+t", labelled_by="who")
+    assert [name for name in told.column_names if name.startswith("agreeing")] == []
+
+
 def test_who_labelled_is_no_feature_of_a_table(tmp_path: Path) -> None:
     lines = [f"{row / 7},{'xyz'[row % 3]},{'ab'[row % 2]}" for row in range(120)]
     strata(tmp_path, "size,who,label", lines, text=(), features="all", labelled_by="who")

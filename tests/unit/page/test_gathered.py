@@ -21,8 +21,8 @@ def with_parts(audit: Audit, **columns: list[str]) -> Audit:
     return replace(audit, strata=pa.table({"uid": audit.measures["uid"], **named}))
 
 
-def with_labellers(audit: Audit, who: list[str] | list[str | None]) -> Audit:
-    return replace(audit, strata=pa.table({"uid": audit.measures["uid"], "labelled by who": pa.array(who).dictionary_encode()}))
+def with_labellers(audit: Audit, who: list[str] | list[str | None], name: str = "labelled by who") -> Audit:
+    return replace(audit, strata=pa.table({"uid": audit.measures["uid"], name: pa.array(who).dictionary_encode()}))
 
 
 def test_the_sentence_names_where_suspects_gather_and_the_table_all_of_it(texts: Audit) -> None:
@@ -57,6 +57,18 @@ def test_who_labelled_is_a_table_and_a_sentence(texts: Audit) -> None:
     assert table is not None and [line[0] for line in table.cells] == ["eve", "(nobody named)"]
     assert "doubted more" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=True))
     assert "does not measurably count" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=False))
+
+
+def test_how_many_labels_agree_is_a_table_and_a_sentence(texts: Audit) -> None:
+    agreeing = with_labellers(texts, ["2 of 3"] * 40 + ["3 of 3"] * 360, "agreeing of r+s+t")
+    assert "where 2 of 3 labels agree" in gathered_sentence(agreeing)
+    table = labellers_table(agreeing)
+    assert table is not None and (table.title, table.columns[0].title) == ("How many agree", "Labels that agree")
+    assert table.cells == [["2 of 3", 40, 20, 0.5], ["3 of 3", 360, 0, 0.0]]
+    gathered = gathered_table(agreeing)
+    assert gathered is not None and gathered.cells[0][0] == "2 of 3 labels agree"
+    assert "where people differ" in labellers_sentence(with_suspects(agreeing, flagged=(0,), labellers_differ=True))
+    assert "does not measurably count" in labellers_sentence(with_suspects(agreeing, flagged=(0,), labellers_differ=False))
 
 
 def test_a_column_that_is_named_like_who_labelled_is_asked_about_unless_one_is_named(texts: Audit) -> None:

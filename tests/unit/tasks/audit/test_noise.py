@@ -115,6 +115,13 @@ def test_who_labelled_is_heard_where_a_column_says_it(tmp_path: Path) -> None:
     assert known["suspects"] != without["suspects"]
 
 
+@pytest.mark.parametrize(("label", "read"), [("r+s+t", True), ("label", False)])
+def test_how_many_labels_agree_is_read_where_several_are_asked_for(tmp_path: Path, label: str, read: bool) -> None:
+    given = {"source": "files", "train": "rows.csv", "text": "text", "label": label}
+    workspace = make_workspace(tmp_path, ingest=given, train=TRAIN, measure={}, noise={"detector": "committee"})
+    assert ("data/ingest/strata.parquet" in noise.STEP.inputs(workspace.settings)) == read
+
+
 @pytest.mark.slow
 def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_read(tmp_path: Path) -> None:
     rows, _ = mislabelled()
