@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def drawn_sheet(space: Workspace, tables: tuple[pa.Table, pa.Table]) -> tuple[Key, bytes]:
-    """Return the blind sheet of an audit and its key; the same audit gives the same.
-
-    Raises:
-        InputError: no row is a suspect, or every one is.
-    """
+    """Return the blind sheet of an audit and its key; the same audit gives the same."""
     import numpy as np
 
     return draw(*tables, np.random.default_rng(space.settings.of(clean.CleanSection).seed))

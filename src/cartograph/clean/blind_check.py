@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.statistics.annotator_agreement import cohen_kappa, raw_agreement
 from cartograph.statistics.proportion import wilson_interval
+from cartograph.wording import about, count
 
 PER_CLASS = 50
 KINDS = ("noise", "clean")
@@ -48,11 +49,13 @@ class Key:
         sheet: the sheet's name, from its content.
         answers: what may be answered: the classes, and last the word for a row that has no single label.
         items: its rows, in the sheet's order.
+        among: how many rows of each kind they were drawn from; empty of a sheet that was drawn before that was kept.
     """
 
     sheet: str
     answers: tuple[str, ...]
     items: tuple[Item, ...]
+    among: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ambiguous(self) -> str:
@@ -72,13 +75,13 @@ def key_from_json(text: str, name: str) -> Key:
     """
     try:
         content = json.loads(text)
-        return Key(content["sheet"], tuple(content["answers"]), tuple(Item(**item) for item in content["items"]))
+        return Key(content["sheet"], tuple(content["answers"]), tuple(Item(**item) for item in content["items"]), content.get("among", {}))
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"{name} is not the key of a blind sheet; draw a new sheet with `python -m tasks review --blind`.") from error
 
 
 def draw(examples: pa.Table, noise: pa.Table, rng: np.random.Generator, per_class: int = PER_CLASS) -> tuple[Key, bytes]:
-    """Draw a blind sheet: ``per_class`` suspects and as many other rows, or all there are, shuffled.
+    """Draw a blind sheet: ``per_class`` suspects and as many other rows, or all there are, shuffled; of one kind alone twice as many.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -87,17 +90,12 @@ def draw(examples: pa.Table, noise: pa.Table, rng: np.random.Generator, per_clas
 
     Returns:
         the key, and the sheet as CSV: an item's name that says nothing, the texts, what may be answered, ``answer``, ``comment``.
-
-    Raises:
-        InputError: no row is a suspect, or every one is.
     """
     info = dataset_info(examples.schema)
     flagged = aligned(noise, examples)["flagged"].to_numpy()
     pools = {"noise": np.flatnonzero(flagged), "clean": np.flatnonzero(~flagged)}
-    for kind, pool in pools.items():
-        if not len(pool):
-            raise InputError(f"a blind sheet needs rows of both kinds, but none of the {len(examples):,} is predicted as {kind}.")
-    drawn = [(int(row), kind) for kind in KINDS for row in rng.choice(pools[kind], min(per_class, len(pools[kind])), replace=False)]
+    most = per_class if all(map(len, pools.values())) else 2 * per_class
+    drawn = [(int(row), kind) for kind in KINDS for row in rng.choice(pools[kind], min(most, len(pools[kind])), replace=False)]
     drawn = [drawn[place] for place in rng.permutation(len(drawn))]
     rows = examples.take(pa.array([row for row, _ in drawn]))
     known = rows.select([UID, LABEL]).to_pylist()
@@ -105,7 +103,7 @@ def draw(examples: pa.Table, noise: pa.Table, rng: np.random.Generator, per_clas
     sheet = "b" + hashlib.sha256(json.dumps(hidden, ensure_ascii=False).encode()).hexdigest()[:6]
     items = tuple(Item(f"{sheet}-{number:03d}", *one) for number, one in enumerate(hidden, start=1))
     word = "ambiguous" if "ambiguous" not in (label.casefold() for label in info.labels) else "(no single label)"
-    key = Key(sheet, (*info.labels, word), items)
+    key = Key(sheet, (*info.labels, word), items, {kind: len(pool) for kind, pool in pools.items()})
     header = (COLUMNS[0], *text_columns(info, ("item", *_AFTER)), *_AFTER)
     choices = " | ".join(key.answers)
     shown = zip(*shown_fields(rows, info), strict=True)
@@ -158,8 +156,10 @@ def score(key: Key, answers: Sequence[Mapping[str, str]]) -> dict[str, float]:
 
     ``predicted_noise.mislabelled``, ``.ambiguous`` and ``.either`` with its 95 % interval ``.low`` to ``.high`` are shares of the
     ``.rows`` predicted as noise that have a settled answer, and the same for ``predicted_clean``. Two annotators settle a row by
-    answering alike, as in the paper; ``agreement.raw`` and ``agreement.kappa`` are over the ``agreement.rows`` that both answered, and
-    ``disagreements`` are the rows left to discuss. A kind without a settled row has its ``.rows`` = 0 and no shares.
+    answering alike, as in the paper. ``labels.mislabelled`` is how many of all ``labels.rows`` are, by the shares of both kinds and how
+    many rows there are of each, with its interval: what no model has to be believed for. ``agreement.raw`` and ``agreement.kappa`` are
+    over the ``agreement.rows`` that both answered, and ``disagreements`` are the rows left to discuss. A kind without a settled row has
+    its ``.rows`` = 0 and no shares.
 
     Args:
         key: of the sheet.
@@ -184,7 +184,24 @@ def score(key: Key, answers: Sequence[Mapping[str, str]]) -> dict[str, float]:
     numbers["unanswered"] = sum(any(item.item not in answered for answered in answers) for item in key.items)
     for kind in KINDS:
         numbers |= {f"predicted_{kind}.{name}": value for name, value in _shares(key, kind, settled).items()}
-    return numbers
+    return numbers | _of_all(key, numbers)
+
+
+def _of_all(key: Key, numbers: Mapping[str, float]) -> dict[str, float]:
+    """Return how many of all labels are wrong; the kinds' Wilson intervals are joined as Zou and Donner (2008) join those of a sum."""
+    kinds = [kind for kind in KINDS if key.among.get(kind)]
+    if not kinds or not all(numbers[f"predicted_{kind}.rows"] for kind in kinds):
+        return {}
+    wrong, below, above = 0.0, 0.0, 0.0
+    for kind in kinds:
+        read, rows, share = int(numbers[f"predicted_{kind}.rows"]), key.among[kind], numbers[f"predicted_{kind}.mislabelled"]
+        # Where every row of a kind was read, nothing of it is left to guess.
+        low, high = wilson_interval(round(share * read), read) if read < rows else (share, share)
+        wrong += rows * share
+        below, above = below + (rows * (share - low)) ** 2, above + (rows * (high - share)) ** 2
+    every = sum(key.among.values())
+    ends = {"low": max(wrong - below**0.5, 0.0), "high": min(wrong + above**0.5, float(every))}
+    return {"labels.rows": every, "labels.mislabelled": wrong, **{f"labels.{name}": end for name, end in ends.items()}}
 
 
 def _shares(key: Key, kind: str, settled: Mapping[str, str]) -> dict[str, float]:
@@ -215,6 +232,8 @@ def in_words(numbers: Mapping[str, float]) -> list[str]:
         )
     for kind in KINDS:
         rows = numbers[f"predicted_{kind}.rows"]
+        if not rows and "labels.rows" in numbers:
+            continue  # there are none of this kind
         if not rows:
             lines.append(f"predicted {kind}: no row with a settled answer")
             continue
@@ -225,6 +244,10 @@ def in_words(numbers: Mapping[str, float]) -> list[str]:
             f"predicted {kind}: {either:.0f} % of {rows:.0f} rows mislabelled or ambiguous (95 % interval {low:.0f} to {high:.0f} %): "
             f"{wrong:.0f} % mislabelled, {unclear:.0f} % ambiguous"
         )
+    if "labels.rows" in numbers:
+        number, *ends = (about(numbers[f"labels.{name}"]) for name in ("mislabelled", "low", "high"))
+        every = count(int(numbers["labels.rows"]))
+        lines.append(f"so about {number} of all {every} labels are wrong (95 % interval {' to '.join(ends)})")
     if numbers["unanswered"]:
         lines.append(f"{numbers['unanswered']:.0f} rows were not answered by everybody")
     return lines

@@ -129,14 +129,16 @@ def _criticals(audit: Audit) -> list[str]:
 
 
 def beyond_interval(audit: Audit) -> list[str]:
-    """Return how many labels can be wrong beyond the interval, if errors follow from the rows; once people have looked, what they show."""
+    """Return which errors are not in the interval: those that follow from the rows; once people have looked, what they show."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
     if audit.reviewed is not None:
         return [contradicted(audit.reviewed)]
     if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
         return []
-    return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
+    hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
+    rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
+    return [f"Two kinds of errors are not in that number: {hard}, and {rule}."]
 
 
 def _outcomes(audit: Audit) -> list[str]:

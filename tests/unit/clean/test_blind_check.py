@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -45,8 +47,45 @@ def test_fewer_suspects_than_asked_for_are_all_taken() -> None:
     noise = make_noise(EXAMPLES, {"bad-3": (1, 0.5)})
     key, _ = draw(EXAMPLES, noise, np.random.default_rng(1))
     assert [item.uid for item in key.items if item.predicted == "noise"] == ["bad-3"]
-    with pytest.raises(InputError, match=r"needs rows of both kinds, but none of the 200 is predicted as noise\."):
-        draw(EXAMPLES, make_noise(EXAMPLES, {}), np.random.default_rng(1))
+    assert key.among == {"noise": 1, "clean": 199}
+
+
+def test_without_suspects_twice_as_many_other_rows_say_how_many_labels_are_wrong() -> None:
+    key, _ = draw(EXAMPLES, make_noise(EXAMPLES, {}), np.random.default_rng(1), per_class=20)
+    assert [item.predicted for item in key.items] == ["clean"] * 40
+    answered = {
+        item.item: next(answer for answer in key.answers if (answer == item.given) != (place < 4)) for place, item in enumerate(key.items)
+    }
+    numbers = score(key, [answered])
+    assert (numbers["labels.rows"], numbers["labels.mislabelled"]) == (200, pytest.approx(20))
+    assert [numbers["labels.low"], numbers["labels.high"]] == pytest.approx([200 * end for end in wilson_interval(4, 40)])
+    assert in_words(numbers) == [
+        "predicted clean: 10 % of 40 rows mislabelled or ambiguous (95 % interval 4 to 23 %): 10 % mislabelled, 0 % ambiguous",
+        "so about 20 of all 200 labels are wrong (95 % interval 8 to 46)",
+    ]
+
+
+def test_the_interval_of_all_labels_holds_the_true_number() -> None:
+    rng, held = np.random.default_rng(5), []
+    for _ in range(200):
+        wrong = np.concatenate([rng.random(300) < 0.6, rng.random(2_700) < 0.1])
+        flagged = {f"r{row}": (1, 0.9) for row in range(300)}
+        examples = make_examples([(f"r{row}", "text", 0) for row in range(3_000)], labels=("x", "y"))
+        key, _ = draw(examples, make_noise(examples, flagged), rng)
+        numbers = score(key, [{item.item: "y" if wrong[int(item.uid[1:])] else "x" for item in key.items}])
+        held.append(numbers["labels.low"] <= wrong.sum() <= numbers["labels.high"])
+    assert np.mean(held) >= 0.93
+
+
+def test_of_a_kind_that_was_read_whole_nothing_is_left_to_guess() -> None:
+    key = replace(KEY, among={"noise": 4, "clean": 4})
+    numbers = score(key, [answers("yyaxxxxx")])
+    assert [numbers[f"labels.{name}"] for name in ("mislabelled", "low", "high")] == [2.0, 2.0, 2.0]
+    more = score(replace(KEY, among={"noise": 4, "clean": 100}), [answers("yyaxxxxx")])
+    assert (more["labels.mislabelled"], more["labels.low"]) == (2.0, 2.0)
+    assert more["labels.high"] == pytest.approx(2 + 100 * wilson_interval(0, 4)[1])
+    # Nobody settled a row of a kind that has some.
+    assert "labels.mislabelled" not in score(key, [answers("xxxx----")])
 
 
 def test_a_class_called_ambiguous_leaves_the_word_to_it() -> None:

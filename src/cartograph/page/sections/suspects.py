@@ -111,11 +111,21 @@ def _pairs(audit: Audit) -> Heat | None:
 def _answers(audit: Audit) -> Answers:
     uids = audit.measures[UID].take(audit.flagged).to_pylist()
     version = hashlib.sha256(json.dumps([audit.how_made.name, audit.info.labels, audit.gold[audit.flagged].tolist(), uids]).encode())
+    review = _review(audit)
+    command = f"{review} --import decisions.csv" if review else ""
+    return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
+
+
+def _review(audit: Audit) -> str:
+    """Return the command that asks people about rows; empty where there is none: the library alone takes no answers in."""
     made, _, workspace = audit.how_made.command.partition(" WORKSPACE=")
     option = f" --workspace {workspace}" if workspace else ""
-    # The library alone has no command that takes decisions in.
-    command = f"python -m tasks review{option} --import decisions.csv" if made == "make audit" else ""
-    return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
+    return f"python -m tasks review{option}" if made == "make audit" else ""
+
+
+def _measured(audit: Audit, what: str) -> list[str]:
+    review = _review(audit)
+    return [f"`{review} --blind` measures {what}, on rows drawn at random that people read."] if review else []
 
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
@@ -147,6 +157,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         if audit.reviewed is None:
             more = f"up to about {about(wrong['most'])}: so many labels the models do not predict"
             sentences.append(f"If errors gather on hard rows, there are more, {more}.")
+            sentences.append("Errors that follow a rule are in neither number: models learn them.")
+            sentences += _measured(audit, "all of them")
         sentences += most_often(audit, wrong.get("pairs", ()))
     elif record.get("unknown") == "much noise":
         sentences.append(
@@ -164,6 +176,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
             "no row is dropped or relabelled automatically."
         )
+    if record.get("unknown") and record.get("unknown") != "one class":
+        sentences += _measured(audit, "it")
     if said := labellers_sentence(audit):
         sentences.append(said)
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")

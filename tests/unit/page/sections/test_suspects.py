@@ -34,6 +34,11 @@ def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audi
     counted = suspects_section(with_suspects(audit, calibrated=True, wrong=wrong))
     assert counted is not None and block_of(counted, SuspectTable).calibrated
     assert "If errors gather on hard rows, there are more, up to about 9: so many labels the models do not predict." in counted.lead
+    for section, what in ((ranked, "it"), (counted, "all of them")):
+        assert f"`python -m tasks review --blind` measures {what}, on rows drawn at random" in section.lead
+    library = replace(audit, how_made=replace(audit.how_made, command="cartograph audit rows.csv"))
+    alone = suspects_section(with_suspects(library, calibrated=True, wrong=wrong))
+    assert alone is not None and "--blind" not in alone.lead
 
 
 def test_what_the_page_has_no_room_for_is_where_the_audit_left_it(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
