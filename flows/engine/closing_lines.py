@@ -8,7 +8,8 @@ from pathlib import Path
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.page.read_verdict import GATHER, OF_SET, verdict_of
+from cartograph.page.read_verdict import BEYOND, GATHER, OF_SET, verdict_of
+from tasks.audit.clean import FOUND
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.ingest import Sources
@@ -16,6 +17,7 @@ from tasks.audit.publish import RUN
 from tasks.audit.report import PAGE as REPORT
 from tasks.collection.report import WAITING as WAITING_PAGE
 from tasks.engine.workspace import Workspace, project_root
+from tasks.pipelines import has_several_labels
 from tasks.presentation import console
 from tasks.publishing.tracking_uri import runs_page, shown, tracking_uri, viewer
 
@@ -35,7 +37,7 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
         console.say(f"Found      {said[0]}")
         for line in said[1:]:
             # The other lines are on the page.
-            if line.startswith(GATHER) or OF_SET in line:
+            if line.startswith((GATHER, BEYOND)) or OF_SET in line:
                 console.say(f"           {line}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
@@ -61,6 +63,12 @@ def _print_runs(space: Workspace) -> None:
         console.say(f"{'' if place else 'Compare':<10} {line}")
 
 
+def _no_suspects(space: Workspace) -> bool:
+    """Return whether an audit of rows with one label each found none."""
+    record = space.resolve(FOUND)
+    return not has_several_labels(space.settings) and record.is_file() and read_json(record).get("suspects") == 0
+
+
 def _print_next(space: Workspace) -> None:
     """Print what a person can do with an audit: read it, decide about the suspects, audit a file of their own."""
     # `make` has an environment that the person's shell has not.
@@ -71,6 +79,8 @@ def _print_next(space: Workspace) -> None:
         own = "python -m flows.audit --data reviews.csv --text review --label sentiment"
     console.say("")
     console.say(f"Next       open {space.resolve(REPORT).relative_to(project_root())} in a browser")
-    console.say(f"           decide about the suspects:  {python} -m tasks review --workspace {space.typed} --open")
+    review = f"{python} -m tasks review --workspace {space.typed} --open"
+    asked = f"read rows drawn at random:  {review} --blind" if _no_suspects(space) else f"decide about the suspects:  {review}"
+    console.say(f"           {asked}")
     if is_built_in(space.settings):
         console.say(f"           audit a file of your own:   {own}")

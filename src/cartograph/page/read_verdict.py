@@ -8,9 +8,9 @@ import re
 _CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
 
 
-GATHER, OF_SET = "Suspects gather", "of the evaluation set"
-"""How the line begins that says where suspects gather, and what is in the one that says how many labels of an evaluation set are wrong:
-those that a terminal repeats beside the sentence."""
+GATHER, OF_SET, BEYOND = "Suspects gather", "of the evaluation set", "Two kinds of errors are not in that number:"
+"""How the line begins that says where suspects gather, what is in the one that says how many labels of an evaluation set are wrong, and how
+that begins which says what a number leaves out: those that a terminal repeats beside the sentence."""
 
 
 def verdict_of(document: str) -> tuple[str, ...] | None:

@@ -17,6 +17,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
+from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.wording import about, count, counted, cut, listing, probability, share
@@ -138,7 +139,7 @@ def beyond_interval(audit: Audit) -> list[str]:
         return []
     hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
     rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"Two kinds of errors are not in that number: {hard}, and {rule}."]
+    return [f"{BEYOND} {hard}, and {rule}."]
 
 
 def _outcomes(audit: Audit) -> list[str]:

@@ -44,3 +44,34 @@ def test_the_address_of_the_runs_follows_the_command_that_serves_them(
     said = ["Found      About 5 of 90 labels are wrong.", f"Report     {page.relative_to(project_root())}", *said]
     closing_lines.print_places(space, None)
     assert capsys.readouterr().out.splitlines()[1:] == said
+
+
+@pytest.mark.parametrize(
+    ("suspects", "asked"),
+    [(3, "decide about the suspects:  "), (0, "read rows drawn at random:  "), (None, "decide about the suspects:  ")],
+)
+def test_what_people_are_asked_next_follows_what_was_found(
+    suspects: int | None, asked: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(closing_lines, "came_to_gates", lambda space, error: True)
+    space = make_workspace(project, ingest={"source": "files", "train": "rows.csv", "text": "text"}, noise={})
+    page = space.path / "reports/report.html"
+    page.parent.mkdir(exist_ok=True)
+    head = json.dumps(
+        {
+            "verdict": {
+                "sentence": "About 5 of 90 labels are wrong.",
+                "lines": ["Two kinds of errors are not in that number: a, and b.", "c"],
+            }
+        }
+    )
+    page.write_text(f'<script type="application/json" id="data-content">{head}</script>')
+    if suspects is not None:
+        (space.path / "data/noise").mkdir(parents=True)
+        write_json(space.path / "data/noise/noise.json", {"suspects": suspects})
+    closing_lines.print_places(space, None)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "           Two kinds of errors are not in that number: a, and b."
+    assert "           c" not in lines
+    line = next(line for line in lines if asked in line)
+    assert line.endswith(" --open" + " --blind" * (suspects == 0))
