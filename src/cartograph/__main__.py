@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--text", default=[], action="append", help="the text column (default: text); give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
-    audit.add_argument("--label", default="", help="the label column (default: label)")
+    audit.add_argument("--label", default="", help="the label column (default: label); a+b+c: the majority of several")
     audit.add_argument(
         "--labels",
         default="",

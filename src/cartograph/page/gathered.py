@@ -17,7 +17,7 @@ _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
 def gathered_sentence(audit: Audit) -> str:
     """Return where suspects gather the most; empty where they gather nowhere."""
-    if not (found := audit.gatherings):
+    if not (found := _gatherings(audit)):
         return ""
     first, *others = found[:_NAMED]
     of = f"{count(first.suspects)} of the {count(len(audit.flagged))}, among {share(first.rows, audit.rows)} of the rows"
@@ -30,7 +30,7 @@ def gathered_sentence(audit: Audit) -> str:
 
 def gathered_table(audit: Audit) -> Table | None:
     """Return the parts of the rows in which suspects gather; None where they gather nowhere."""
-    if not (found := audit.gatherings):
+    if not (found := _gatherings(audit)):
         return None
     columns = [
         Column("Where"),
@@ -97,6 +97,11 @@ def labellers_sentence(audit: Audit) -> str:
     return "Who labelled a row does not measurably count: all contradict the models about as often."
 
 
+def _gatherings(audit: Audit) -> list[Gathering]:
+    # Where people differ labels are doubted more: that suspects gather there is what was made of it, and a table of its own.
+    return [one for one in audit.gatherings if not one.stratum.startswith(AGREEING)]
+
+
 def _labellers(audit: Audit) -> str | None:
     """Return the stratum of who labelled the rows, or of how many agree; None where nothing says so."""
     names = [] if audit.strata is None else audit.strata.column_names
@@ -113,8 +118,6 @@ def _cell(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
     if one.stratum.startswith((COLUMN, LABELLED_BY)):
         return f"{_column(one.stratum)}: {part}"
-    if one.stratum.startswith(AGREEING):
-        return f"{part} labels agree"
     return f"file {part}" if one.stratum == FILE else f"rows {part}"
 
 
@@ -122,6 +125,4 @@ def _where(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
     if one.stratum.startswith((COLUMN, LABELLED_BY)):
         return f"where `{_column(one.stratum)}` is {part}"
-    if one.stratum.startswith(AGREEING):
-        return f"where {part} labels agree"
     return f"in the file {part}" if one.stratum == FILE else f"in the rows {part} of the file"
