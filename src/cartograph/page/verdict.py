@@ -63,6 +63,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         [gathered_sentence(audit)],
         beyond_interval(audit),
         _outcomes(audit),
+        _words_alone(audit),
         _truth(audit),
         evaluation_lines(audit),
         cleaning_lines(audit),
@@ -148,6 +149,19 @@ def _outcomes(audit: Audit) -> list[str]:
     if not audit.info.features or not len(audit.flagged) or record.get("wrong") is None:
         return []
     return ["If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."]
+
+
+def _words_alone(audit: Audit) -> list[str]:
+    """Return how more could be known of texts whose words say little about their labels; nothing where an encoder had its say."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    if record.get("unknown") not in ("little explained", "much noise") or audit.info.task not in ("single", "pair", "choice"):
+        return []
+    made = audit.how_made
+    embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})
+    if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
+        return []
+    way = "`embed.pretrained` in params.yaml" if made.parameters else "`vectors=` of `cartograph.audit`"
+    return [f"Words alone were read: of such labels the vectors of a pretrained encoder often say far more ({way})."]
 
 
 def contradicted(found: Reviewed) -> str:

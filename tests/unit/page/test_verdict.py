@@ -155,3 +155,24 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
     info = replace(found.info, task="table", features=(Feature("size", "number"),))
     table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
     assert line in verdict(table).lines
+
+
+MADE = {
+    "words": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": None}}, "(`embed.pretrained` in params.yaml)."),
+    "library": ("cartograph audit rows.csv", {}, "(`vectors=` of `cartograph.audit`)."),
+    "encoder": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": "folder"}}, None),
+    "fine-tuned": ("make audit", {"train": {"model": "transformer", "pretrained": "folder"}, "embed": {"pretrained": None}}, None),
+    "own vectors": ("cartograph.audit(frame, text='text', vectors=vectors)", {}, None),
+}
+
+
+@pytest.mark.parametrize(("command", "parameters", "end"), MADE.values(), ids=MADE)
+def test_where_words_say_little_an_encoder_is_named_that_had_no_say(
+    audit: Audit, command: str, parameters: dict[str, dict[str, str | None]], end: str | None
+) -> None:
+    made = replace(audit, how_made=replace(audit.how_made, command=command, parameters=parameters))
+    little = with_suspects(made, calibrated=False, wrong=None, unknown="little explained")
+    lines = [line for line in verdict(little).lines if line.startswith("Words alone were read")]
+    assert [line.endswith(str(end)) for line in lines] == [True] * (end is not None)
+    known = with_suspects(made, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
+    assert not any(line.startswith("Words alone") for line in verdict(known).lines)
