@@ -251,7 +251,7 @@ def _hardest(audit: Audit) -> Figure:
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong"
+    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong to models that never saw its row"
     labels = f"{share(number, audit.rows)} of the labels" if number else none
     if "impossible" in record:
         return Figure("Suspects", "none", "no label could be judged")

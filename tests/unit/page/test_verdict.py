@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
