@@ -160,7 +160,7 @@ def _words_alone(audit: Audit) -> list[str]:
     embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})
     if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
         return []
-    way = "`embed.pretrained` in params.yaml" if made.parameters else "`vectors=` of `cartograph.audit`"
+    way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "`vectors=` of `cartograph.audit`"
     return [f"Words alone were read: of such labels the vectors of a pretrained encoder often say far more ({way})."]
 
 
@@ -251,7 +251,7 @@ def _hardest(audit: Audit) -> Figure:
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong to models that never saw its row"
+    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong"
     labels = f"{share(number, audit.rows)} of the labels" if number else none
     if "impossible" in record:
         return Figure("Suspects", "none", "no label could be judged")

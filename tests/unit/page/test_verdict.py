@@ -160,7 +160,7 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
 
 MADE = {
     "words": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": None}}, "(`embed.pretrained` in params.yaml)."),
-    "library": ("cartograph audit rows.csv", {}, "(`vectors=` of `cartograph.audit`)."),
+    "library": ("cartograph audit rows.csv", {"train": {"model": "bow"}}, "(`vectors=` of `cartograph.audit`)."),
     "encoder": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": "folder"}}, None),
     "fine-tuned": ("make audit", {"train": {"model": "transformer", "pretrained": "folder"}, "embed": {"pretrained": None}}, None),
     "own vectors": ("cartograph.audit(frame, text='text', vectors=vectors)", {}, None),
