@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.ingest.columns import ALL, File
+from cartograph.ingest.columns import ALL, File, parts_of
 from cartograph.ingest.nested import column_at
 from cartograph.read.arrow import raw_columns
 from cartograph.read.formats import guessed_encoding, read
@@ -103,12 +103,6 @@ def opened(
     own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
     _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
     return File("frame", Batch(as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
-
-
-def parts_of(label: str, there: Iterable[object]) -> list[str]:
-    """Return the columns whose majority a label is (``a+b+c``), or its own."""
-    parts = label.split("+")
-    return parts if label not in there and len(parts) > 1 and set(parts) <= set(there) else [label]
 
 
 def source_of(data: str | Path, form: FileForm) -> Source:

@@ -14,9 +14,9 @@ import pandas as pd
 
 from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
-from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, parts_of, source_of, text_names
+from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
-from cartograph.ingest.columns import Columns, File
+from cartograph.ingest.columns import Columns, File, parts_of
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -167,10 +167,15 @@ def label_columns(file: File, alternatives: Alternatives) -> list[str]:
     """Return the columns that hold a file's labels: one, or several whose majority is the label."""
     there = file.batch.table.column_names
     for name in alternatives:
-        parts = name.split("+")
-        if name not in there and len(parts) > 1 and set(parts) <= set(there):
+        if len(parts := parts_of(name, there)) > 1:
             return parts
     return [next((name for name in alternatives if name in there), alternatives[0])]
+
+
+def parts_of(label: str, there: Iterable[object]) -> list[str]:
+    """Return the columns whose majority a label is (``a+b+c``), or its own."""
+    parts = label.split("+")
+    return parts if label not in there and len(parts) > 1 and set(parts) <= set(there) else [label]
 
 
 def _most(row: Sequence[str | None]) -> str | None:
