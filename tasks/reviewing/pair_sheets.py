@@ -66,13 +66,13 @@ class RoundSheets:
         import numpy as np
 
         listed = answers_in(self.path.read_bytes(), self.name, self.task).listed
-        cells = [record.cells["pair"].strip()[1:] for record in read_sheet(self.path.read_bytes(), self.name, REQUIRED, western=True)]
+        cells = [record.cells["pair"].strip()[1:] for record in read_sheet(self.path.read_bytes(), self.name, REQUIRED)]
         return np.array(list(dict.fromkeys(int(cell) for cell in cells if cell.isdecimal() and int(cell) in listed)), np.int64)
 
     @property
     def about(self) -> dict[int, str]:
         """The comment on each pair that has one."""
-        rows = read_sheet(self.path.read_bytes(), self.name, REQUIRED, western=True)
+        rows = read_sheet(self.path.read_bytes(), self.name, REQUIRED)
         own = {record.cells["pair"].strip(): record.cells.get("comment", "") for record in rows}
         return {key: own[f"p{key}"] for key in self.keys.tolist() if own.get(f"p{key}")}
 
@@ -100,7 +100,7 @@ class RoundSheets:
         found = {}
         for path in sorted(self.path.parent.glob(f"{self.path.stem}{_OWN}*.csv")):
             content = path.read_bytes()
-            rows = read_sheet(content, path.name, REQUIRED, western=True)
+            rows = read_sheet(content, path.name, REQUIRED)
             who = next((record.cells[_BY] for record in rows if record.cells.get(_BY)), path.stem.rpartition(_OWN)[2])
             found[who] = dict(answers_in(content, path.name, self.task).answers)
         return found
@@ -123,8 +123,8 @@ class RoundSheets:
 
         found = agreed(self.answers())
         content = self.path.read_bytes()
-        header = [*dict.fromkeys((*header_of(content, self.name, western=True), "comment"))]
-        rows = [{**record.cells} for record in read_sheet(content, self.name, REQUIRED, western=True)]
+        header = [*dict.fromkeys((*header_of(content, self.name), "comment"))]
+        rows = [{**record.cells} for record in read_sheet(content, self.name, REQUIRED)]
         for row in rows:
             pair = row["pair"].strip()
             key = int(pair[1:]) if pair[1:].isdecimal() else -1

@@ -107,7 +107,7 @@ class PairQuestions:
 
     def _records(self) -> list[Record]:
         """Return the sheet's rows, one of each pair."""
-        rows = read_sheet(self._path.read_bytes(), self._path.name, REQUIRED, western=True)
+        rows = read_sheet(self._path.read_bytes(), self._path.name, REQUIRED)
         return list({_pair(record): record for record in reversed(rows) if _pair(record)}.values())[::-1]
 
     def _record(self, place: int) -> Record:

@@ -145,8 +145,8 @@ def require_name(name: str) -> str:
 def write_cell(path: Path, chosen: Callable[[dict[str, str]], bool], column: str, value: str) -> None:
     """Write a sheet again with another value in a column of the chosen rows."""
     content = path.read_bytes()
-    header = header_of(content, path.name, western=True)
-    rows = [dict(record.cells) for record in read_sheet(content, path.name, (column,), western=True)]
+    header = header_of(content, path.name)
+    rows = [dict(record.cells) for record in read_sheet(content, path.name, (column,))]
     for row in rows:
         if chosen(row):
             row[column] = value

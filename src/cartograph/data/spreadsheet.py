@@ -106,34 +106,34 @@ class Record:
         return f"line {self.line}" if self.line == self.row else f"line {self.line} (row {self.row} of a spreadsheet)"
 
 
-def header_of(content: bytes, name: str, *, western: bool = False) -> tuple[str, ...]:
+def header_of(content: bytes, name: str) -> tuple[str, ...]:
     """Return the columns of a CSV file in lower case, whatever its delimiter.
 
     Args:
         content: of the file.
         name: what messages call it.
-        western: as ``read_sheet`` has it.
 
     Raises:
         InputError: not text, or empty.
     """
-    return _open(content, name, (), western)[0]
+    return _open(content, name, ())[0]
 
 
-def read_sheet(content: bytes, name: str, required: Sequence[str], *, western: bool = False) -> list[Record]:
+def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Record]:
     """Return the rows of a CSV file as a spreadsheet or a person wrote it: delimited by commas, semicolons or tabs; UTF-8 or UTF-16.
+
+    A sheet that is neither is read as Windows-1252, as Excel saves “CSV” in western countries.
 
     Args:
         content: of the file.
         name: what messages call it.
         required: columns that must be there, in lower case; others may.
-        western: whether a sheet that is neither is read as Windows-1252, as Excel saves “CSV” in western countries.
 
     Raises:
         InputError: not text, a required column is missing or there twice, or a row is longer than the header or has quotes that do not
             pair; the message names the line.
     """
-    header, reader = _open(content, name, required, western)
+    header, reader = _open(content, name, required)
     missing = [column for column in required if column not in header]
     if missing:
         raise InputError(f"{name} has no column `{missing[0]}`; its columns are {', '.join(header)}.")
@@ -159,9 +159,9 @@ def read_sheet(content: bytes, name: str, required: Sequence[str], *, western: b
             records.append(Record(line, row, texts))
 
 
-def _open(content: bytes, name: str, required: Sequence[str], western: bool) -> tuple[tuple[str, ...], Any]:
+def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str, ...], Any]:
     """Return the header and a reader behind it, by the delimiter that finds the most required columns, then the most columns."""
-    text = _decoded(content, name, western)
+    text = _decoded(content, name)
     tries = []
     for delimiter in _DELIMITERS:
         reader = csv_reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -177,12 +177,13 @@ def _open(content: bytes, name: str, required: Sequence[str], western: bool) -> 
     return named, reader
 
 
-def _decoded(content: bytes, name: str, western: bool) -> str:
+def _decoded(content: bytes, name: str) -> str:
     wide = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
         return content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        if western and not wide:
+        # Letters that are UTF-8 beside a byte that is not: a damaged file, every letter of which would be read wrongly.
+        if not wide and content.decode(errors="ignore").isascii():
             return content.decode("cp1252", errors="replace")
         line = content[: error.start].count(b"\n") + 1
         raise InputError(f"{name} is not {'UTF-16' if wide else 'UTF-8'} text (line {line}); save it as “CSV UTF-8”.") from error

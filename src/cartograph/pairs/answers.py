@@ -159,7 +159,7 @@ def answers_in(content: bytes, name: str, task: Task) -> Sheet:
     listed: set[int] = set()
     unknown: list[str] = []
     edited: list[str] = []
-    for record in read_sheet(content, name, REQUIRED, western=True):
+    for record in read_sheet(content, name, REQUIRED):
         pair = _PAIR.fullmatch(record.cells["pair"].strip())
         word = record.cells["label"].strip()
         if pair is None:

@@ -95,7 +95,7 @@ def test_places_are_lines_of_the_file_and_rows_of_the_spreadsheet() -> None:
         (b"uid,decision,Decision\na,b,c\n", r"s\.csv has the column `decision` 2 times; keep one\."),
         (b"uid,decision\na,drop,keep\n", r"s\.csv line 2 has 3 cells, the header 2; put quotes around its texts\."),
         (b'uid,decision\na,"drop"x\n', r"s\.csv line 2 cannot be read \(.*\); save it as CSV from a spreadsheet\."),
-        ("uid,decision\na,drop\né,keep".encode("latin-1"), r"s\.csv is not UTF-8 text \(line 3\); save it as “CSV UTF-8”\."),
+        ("uid,decision\nä,drop\n".encode() + b"\xe9,keep", r"s\.csv is not UTF-8 text \(line 3\); save it as “CSV UTF-8”\."),
         (b"uid,decision\n" + b"x" * 1_000_001, r"s\.csv line 2 cannot be read \(field larger than field limit"),
     ],
 )
@@ -110,15 +110,14 @@ def test_headers_are_guarded_too() -> None:
     assert header_of(content, "s.csv") == ("uid", "=hyperlink(1)")
 
 
-def test_a_western_sheet_is_read_as_windows_1252_only_where_that_is_allowed_and_it_is_not_utf_16() -> None:
-    western = "uid,text\n1,café\n".encode("cp1252")
-    [record] = read_sheet(western, "s.csv", ("uid",), western=True)
-    assert record.cells["text"] == "café"
-    with pytest.raises(InputError, match=r"s\.csv is not UTF-8 text \(line 2\)"):
-        read_sheet(western, "s.csv", ("uid",))
+def test_a_sheet_that_is_neither_utf_8_nor_utf_16_is_read_as_windows_1252() -> None:
+    western = "uid,größe\n1,café “x”\n".encode("cp1252")
+    [record] = read_sheet(western, "s.csv", ("uid",))
+    assert record.cells["größe"] == "café “x”"
+    assert header_of(western, "s.csv") == ("uid", "größe")
     cut = "uid,text\n1,café\n".encode("utf-16")[:-1]
     with pytest.raises(InputError, match=r"s\.csv is not UTF-16 text"):
-        read_sheet(cut, "s.csv", ("uid",), western=True)
+        read_sheet(cut, "s.csv", ("uid",))
 
 
 def test_empty_cells_behind_the_last_column_do_not_matter() -> None:
@@ -150,10 +149,3 @@ def test_a_text_is_cut_from_the_longest_length_on() -> None:
     whole = "x" * (LONGEST - 1)
     assert shortened(whole) == whole
     assert shortened(whole + "x") == f"{'x' * (LONGEST - 60)} … [cut: 32,000 characters in all]"
-
-
-def test_a_header_may_be_read_as_windows_1252_too() -> None:
-    western = "uid,größe\n".encode("cp1252")
-    assert header_of(western, "s.csv", western=True) == ("uid", "größe")
-    with pytest.raises(InputError, match=r"s\.csv is not UTF-8 text \(line 1\)"):
-        header_of(western, "s.csv")
