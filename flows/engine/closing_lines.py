@@ -80,7 +80,10 @@ def _print_next(space: Workspace) -> None:
     console.say("")
     console.say(f"Next       open {space.resolve(REPORT).relative_to(project_root())} in a browser")
     review = f"{python} -m tasks review --workspace {space.typed} --open"
-    asked = f"read rows drawn at random:  {review} --blind" if _no_suspects(space) else f"decide about the suspects:  {review}"
-    console.say(f"           {asked}")
+    if _no_suspects(space):
+        console.say(f"           read the rows doubted most: {review} --further 50")
+        console.say(f"           read rows drawn at random:  {review} --blind")
+    else:
+        console.say(f"           decide about the suspects:  {review}")
     if is_built_in(space.settings):
         console.say(f"           audit a file of your own:   {own}")

@@ -98,15 +98,26 @@ def require_sheet_saved(space: Workspace, examples: pa.Table) -> None:
 
 
 def write_review(
-    most: int, examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], sheet: Path, tasks: Path, configuration: Path
+    most: int,
+    examples: pa.Table,
+    noise: pa.Table,
+    decisions: Mapping[str, Decision],
+    sheet: Path,
+    tasks: Path,
+    configuration: Path,
+    *,
+    further: int = 0,
 ) -> int:
-    """Write the suspects that are still to decide on, so many at most, as a sheet and as Label Studio tasks; return how many there are."""
+    """Write the suspects that are still to decide on as a sheet and as Label Studio tasks; return how many there are.
+
+    At most so many, and so many further rows that rank below the list.
+    """
     from cartograph.clean import label_studio
     from cartograph.clean.review_sheet import review_sheet, suspects
     from cartograph.schema import dataset_info
 
     info = dataset_info(examples.schema)
-    found = suspects(examples, noise, most, decisions)
+    found = suspects(examples, noise, most, decisions, further)
     sheet.write_bytes(review_sheet(info, found))
     write_json(tasks, label_studio.tasks(found), sort_keys=False)
     configuration.write_text(label_studio.configuration(info), encoding="utf-8")

@@ -43,6 +43,7 @@ def review(
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
     opened: Annotated[bool, typer.Option("--open", help="Ask about rows one by one on a local page in the browser.")] = False,
     annotator: Annotated[str, typer.Option(help="With --open: your name; rows that others have decided are then asked, too.")] = "",
+    further: Annotated[int, typer.Option(min=0, help="Ask about so many rows below the list of suspects as well, those doubted most.")] = 0,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; by default any free one.")] = 0,
 ) -> None:
     """Review suspects or pairs on a local page, or write a review sheet, or import a filled one."""
@@ -57,22 +58,24 @@ def review(
     if opened:
         from tasks.reviewing.opening import open_review
 
-        return open_review(space, lambda: _tables(space), annotator, port, lambda: _follow(space), blind=blind)
+        return open_review(space, lambda: _tables(space), annotator, port, lambda: _follow(space), blind=blind, further=further)
+    if further and (taken or blind):
+        raise InputError("--further adds rows to the suspects that are asked about; leave out --import and --blind.")
     if annotator or port:
         raise InputError("--annotator and --port are for the page; add --open.")
     with space.lock("python -m tasks review"):
         if COLLECTION in space.settings:
+            from tasks.reviewing.opening import require_no_list
             from tasks.reviewing.pair_exchange import give_out, take_in
 
-            if blind:
-                raise InputError(f"{space.path} is a collection, whose pairs are asked about without a label anyway; leave out --blind.")
+            require_no_list(space, blind=blind, further=further)
             return take_in(space, {str(path): _content(path) for path in _paths(taken)}, by.strip()) if taken else give_out(space, out)
         if taken:
             _take_in(space, _paths(taken), by.strip())
         elif blind:
             _draw_blind(space, out)
         else:
-            _write_sheet(space, out)
+            _write_sheet(space, out, further)
 
 
 def _paths(taken: Sequence[str]) -> list[Path]:
@@ -100,7 +103,7 @@ def _decisions_file(space: Workspace) -> Path | None:
     return path if path.exists() else None
 
 
-def _write_sheet(space: Workspace, out: str) -> None:
+def _write_sheet(space: Workspace, out: str, further: int) -> None:
     examples, noise = _tables(space)
     decisions = people.decisions_in(_decisions_file(space), examples)
     if out:
@@ -111,11 +114,12 @@ def _write_sheet(space: Workspace, out: str) -> None:
         sheet, *_ = names = [space.resolve(name) for name in (people.SHEET, people.TASKS, people.CONFIGURATION)]
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
-    count = people.write_review(space.settings.of(clean.CleanSection).review_limit, examples, noise, decisions, *written)
+    most = space.settings.of(clean.CleanSection).review_limit
+    count = people.write_review(most, examples, noise, decisions, *written, further=further)
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
-    say(f"{as_typed(sheet)}: {count:,} suspects to decide on{decided}.")
+    say(f"{as_typed(sheet)}: {count:,} {'rows' if further else 'suspects'} to decide on{decided}.")
     say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave undecided rows empty. Then:")
     say(f"  python -m tasks review{_option(space)} --import {shlex.quote(as_typed(sheet))} --by NAME")
     say(f"For Label Studio: {as_typed(names[1])} with the configuration {as_typed(names[2])}; import its JSON export in the same way.")
@@ -182,9 +186,10 @@ def _kind(content: bytes, name: str) -> str:
 def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict[str, str], by: str) -> None:
     from cartograph.clean.decisions import check, merge_decisions, read_decisions, settle, write_decisions
     from cartograph.clean.label_studio import entries_of_export
+    from cartograph.clean.reviewed import decided_table, errors_go_on
     from cartograph.clean.stale_decisions import is_current, row_checks
 
-    examples, _ = _tables(space)
+    examples, noise = _tables(space)
     given, labels = people.given_labels(examples)
     new = []
     for name, content in contents.items():
@@ -207,6 +212,8 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     fresh = len({one.uid for one in new})
     say(f"{as_typed(space.resolve(people.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
+    if goes_on := errors_go_on(noise, decided_table(decided, given)):
+        say(f"{goes_on} The next rows: python -m tasks review{_option(space)} --further 50")
     say(f"Clean with them: python -m flows.audit{_option(space)}")
 
 

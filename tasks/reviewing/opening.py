@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def open_review(
-    space: Workspace, tables: Callable[[], tuple[pa.Table, pa.Table]], annotator: str, port: int, on_new: Callable[[], None], *, blind: bool
+    space: Workspace,
+    tables: Callable[[], tuple[pa.Table, pa.Table]],
+    annotator: str,
+    port: int,
+    on_new: Callable[[], None],
+    *,
+    blind: bool,
+    further: int,
 ) -> None:
     """Serve the review page until it is ended.
 
@@ -31,13 +38,14 @@ def open_review(
         port: to listen on; 0: any that is free.
         on_new: called when the file of decisions is new.
         blind: ask the rows of the blind sheet.
+        further: how many rows below the list of suspects are asked about as well.
 
     Raises:
         InputError: there is nothing to ask yet, or the port is taken.
     """
     from tasks.reviewing.server import review_app, serve
 
-    questions = _questions(space, tables, annotator, on_new, blind=blind)
+    questions = _questions(space, tables, annotator, on_new, blind=blind, further=further)
     with socket.socket() as listening:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,14 +63,19 @@ def open_review(
 
 
 def _questions(
-    space: Workspace, tables: Callable[[], tuple[pa.Table, pa.Table]], annotator: str, on_new: Callable[[], None], *, blind: bool
+    space: Workspace,
+    tables: Callable[[], tuple[pa.Table, pa.Table]],
+    annotator: str,
+    on_new: Callable[[], None],
+    *,
+    blind: bool,
+    further: int,
 ) -> Questions:
     name = require_name(annotator or _user())
     if COLLECTION in space.settings:
         from tasks.reviewing.pairs import PairQuestions
 
-        if blind:
-            raise InputError(f"{space.path} is a collection, whose pairs are asked about without a label anyway; leave out --blind.")
+        require_no_list(space, blind=blind, further=further)
         return PairQuestions(space, name, alone=bool(annotator))
     if blind:
         from tasks.reviewing.blind import BlindQuestions
@@ -70,7 +83,19 @@ def _questions(
         return BlindQuestions(space, tables(), name)
     from tasks.reviewing.suspects import SuspectQuestions
 
-    return SuspectQuestions(space, tables(), name, on_new, alone=bool(annotator))
+    return SuspectQuestions(space, tables(), name, on_new, alone=bool(annotator), further=further)
+
+
+def require_no_list(space: Workspace, *, blind: bool, further: int) -> None:
+    """Check that nothing is asked of a collection that its pairs do not have.
+
+    Raises:
+        InputError: an option that goes with a list of suspects.
+    """
+    if blind:
+        raise InputError(f"{space.path} is a collection, whose pairs are asked about without a label anyway; leave out --blind.")
+    if further:
+        raise InputError(f"{space.path} is a collection, which lists no suspects; leave out --further, a round asks about its own pairs.")
 
 
 def _user() -> str:

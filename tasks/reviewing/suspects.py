@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
-from cartograph.clean.review_sheet import Suspect, flagged_rows, suspects_at
+from cartograph.clean.review_sheet import Suspect, asked_rows, suspects_at
 from cartograph.clean.stale_decisions import is_current, row_checks
 from cartograph.data.json_files import read_json
 from cartograph.data.whole_files import write_whole
@@ -23,7 +23,7 @@ from tasks.pipelines import has_several_labels
 from tasks.reviewing.questions import PICTURE_SIDE, brief_hold, require_unchanged, shown_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -40,7 +40,14 @@ class SuspectQuestions:
     """The suspects, most suspect first: keep, drop, or another label."""
 
     def __init__(
-        self, space: Workspace, tables: tuple[pa.Table, pa.Table], annotator: str, on_new: Callable[[], None], *, alone: bool
+        self,
+        space: Workspace,
+        tables: tuple[pa.Table, pa.Table],
+        annotator: str,
+        on_new: Callable[[], None],
+        *,
+        alone: bool,
+        further: int = 0,
     ) -> None:
         """Take an audit's suspects.
 
@@ -50,6 +57,7 @@ class SuspectQuestions:
             annotator: who answers.
             on_new: called once where the file of decisions is new.
             alone: ask about rows that others decided too, so that judgements can be compared.
+            further: how many undecided rows below the list are asked about as well.
         """
         from cartograph.clean.cleaning import aligned
         from cartograph.schema import UID
@@ -57,12 +65,12 @@ class SuspectQuestions:
         self._space, self._annotator, self._alone, self._on_new = space, annotator, alone, on_new
         self._examples = tables[0]
         self._noise = aligned(tables[1], self._examples)
-        self._places = flagged_rows(self._noise)
-        self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
         self._given, self._labels = decisions.given_labels(self._examples)
         self._checks = row_checks(self._examples)
         self._several = has_several_labels(space.settings)
         self._path = space.resolve(decisions.DECISIONS)
+        self._places = asked_rows(self._noise, self._by_uid(self._read()) if further else {}, further)
+        self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
         found = space.resolve(clean.FOUND)
         self._calibrated = found.exists() and bool(read_json(found)["calibrated"])
         self._found: dict[int | None, NearestRows] = {}
@@ -83,7 +91,7 @@ class SuspectQuestions:
             "count": len(self._uids),
             "labels": [] if self._several else list(self._labels),
             "answers": answers,
-            "empty": "This audit lists no suspects: there is nothing to review.",
+            "empty": f"This audit lists no suspects. Those doubted most: python -m tasks review{_option(self._space)} --open --further 50",
             "next": f"python -m flows.audit{_option(self._space)}",
         }
 
@@ -156,10 +164,17 @@ class SuspectQuestions:
                     f"{first} and {second} both decided {len(both):,} rows and agree on {100 * raw_agreement(left, right):.0f} % of them "
                     f"(Cohen's kappa {cohen_kappa(left, right):.2f})."
                 )
+        if goes_on := self._goes_on(decided):
+            lines.append(f"{goes_on} The next rows: python -m tasks review{_option(self._space)} --open --further 50")
         disputed = [
             place for place, uid in enumerate(self._uids) if len({one.outcome(self._given[uid]) for one in decided.get(uid, [])}) > 1
         ]
         return {"lines": lines, "disputed": disputed}
+
+    def _goes_on(self, decided: Mapping[str, list[Decision]]) -> str:
+        from cartograph.clean.reviewed import decided_table, errors_go_on
+
+        return errors_go_on(self._noise, decided_table({uid: found[0] for uid, found in decided.items()}, self._given))
 
     def _read(self) -> list[Decision]:
         return (

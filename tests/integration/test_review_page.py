@@ -121,6 +121,30 @@ def test_suspects_are_decided_with_the_keyboard_alone(browser: Browser, project:
 
 
 @pytest.mark.slow
+def test_below_a_list_that_was_mostly_right_further_rows_are_asked_about(browser: Browser, project: Path) -> None:
+    space = audit(project, 3)
+    way = "python -m tasks review --workspace workspaces/reviews --open --further 50"
+    with served(project, space, "--annotator", "Ann") as server:
+        page = open_page(browser, server)
+        for place in range(3):
+            at(page, place)
+            page.keyboard.press("d")
+        expect(page.locator(".panel")).to_contain_text("People changed 3 of the last 3 labels down the list: errors go on below it.")
+        expect(page.locator(".panel")).to_contain_text(f"The next rows: {way}")
+        close(page, server)
+    with served(project, space, "--annotator", "Ann", "--further", "4") as server:
+        page = open_page(browser, server)
+        expect(page.locator(".progress")).to_have_text("3 of 7")
+        for place in range(3, 7):
+            at(page, place)
+            page.keyboard.press("k")
+        expect(page.locator(".panel h2")).to_have_text("All suspects are decided")
+        expect(page.locator(".panel")).not_to_contain_text("go on")
+        close(page, server)
+    assert [what for what, _ in decided(space).values()] == ["drop"] * 3 + ["keep"] * 4
+
+
+@pytest.mark.slow
 def test_a_killed_server_has_lost_no_answer(project: Path) -> None:
     space = audit(project, 30)
     with served(project, space, "--annotator", "Ann") as server:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -48,21 +49,41 @@ def flagged_rows(noise: pa.Table) -> pa.Array:
     return flagged.take(pc.sort_indices(noise["rank"].take(flagged)))
 
 
-def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container[str] = ()) -> list[Suspect]:
-    """Return the flagged rows that nobody has decided about, most suspect first, at most ``limit``.
+def asked_rows(noise: pa.Table, decided: Container[str], further: int) -> pa.Array:
+    """Return the places of the flagged rows, most suspect first, and behind them of rows that rank below.
+
+    Args:
+        noise: suspects (``schema.NOISE``).
+        decided: uids of rows that people decided about.
+        further: how many undecided rows below the list there are to be at most; with any, those that are decided come, too.
+    """
+    flagged = flagged_rows(noise)
+    if not further:
+        return flagged
+    rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
+    # What ranks above the last of the list and is not on it has another form of its own class for suggestion.
+    below = np.flatnonzero(rank > rank[listed].max(initial=0))
+    below = below[np.argsort(rank[below])]
+    open_ = np.array([uid not in decided for uid in noise[UID].take(pa.array(below)).to_pylist()], bool)
+    return pa.concat_arrays([flagged.cast(pa.int64()), pa.array(below[~open_ | (np.cumsum(open_) <= further)], pa.int64())])
+
+
+def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container[str] = (), further: int = 0) -> list[Suspect]:
+    """Return the flagged rows that nobody has decided about, most suspect first, at most ``limit``, and rows that rank below them.
 
     Args:
         examples: the train set (``schema.examples_schema``).
         noise: its suspects (``schema.NOISE``), in any order.
         decided: uids that are left out.
+        further: how many rows below the list are asked about as well.
 
     Raises:
         InputError: the suspects are of another train set.
     """
     noise = aligned(noise, examples)
-    order = flagged_rows(noise)
+    order = asked_rows(noise, decided, further)
     undecided = [uid not in decided for uid in noise[UID].take(order).to_pylist()]
-    return suspects_at(examples, noise, order.filter(pa.array(undecided, pa.bool_()))[:limit])
+    return suspects_at(examples, noise, order.filter(pa.array(undecided, pa.bool_()))[: limit + further])
 
 
 def suspects_at(examples: pa.Table, noise: pa.Table, places: pa.Array) -> list[Suspect]:

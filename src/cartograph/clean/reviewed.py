@@ -16,6 +16,9 @@ from cartograph.schema import NOISE, UID, schema_of
 DECIDED = schema_of({UID: "string", "changed": "bool"})
 """``data/clean/decided.parquet``: the rows that people decided about, and whether they changed the label or dropped the row."""
 
+_LAST, _FEWEST = 20, 3
+"""Of how many of the last labels down the list it is asked whether most were wrong, at most and at least."""
+
 
 @dataclass(frozen=True)
 class Reviewed:
@@ -84,6 +87,26 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
         side = "fewer"
     high = min(left * above, float(np.count_nonzero(~looked)))
     return Reviewed(len(rows), changed, looked, left, left * below, high, side, foreseen)
+
+
+def errors_go_on(noise: pa.Table, decided: pa.Table) -> str:
+    """Return that errors go on below the list, as a sentence: people decided about all of it, and changed most of its last labels.
+
+    Rows below the list that they decided about as well, without a gap, count as its last ones. Empty where it is not so, or not known.
+
+    Args:
+        noise: the suspects (``schema.NOISE``), in any order.
+        decided: ``DECIDED``, of some of these rows.
+    """
+    changed = dict(zip(decided[UID].to_pylist(), decided["changed"].to_pylist(), strict=True))
+    rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
+    asked = np.flatnonzero(listed | (rank > rank[listed].max(initial=0)))
+    found = [changed.get(uid) for uid in noise[UID].take(pa.array(asked[np.argsort(rank[asked])])).to_pylist()]
+    end = found.index(None) if None in found else len(found)
+    last = found[max(end - _LAST, 0) : end]
+    if end < np.count_nonzero(listed) or end == len(found) or len(last) < _FEWEST or 2 * sum(map(bool, last)) < len(last):
+        return ""
+    return f"People changed {sum(map(bool, last))} of the last {len(last)} labels down the list: errors go on below it."
 
 
 def open_suspects(noise: pa.Table, decided: pa.Table) -> pa.Table:

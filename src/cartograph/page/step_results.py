@@ -34,6 +34,13 @@ class HowMade:
     digests: Mapping[str, str] = field(default_factory=dict)
     suspects: str = "data/noise/noise.parquet"
 
+    @property
+    def review(self) -> str:
+        """The command that asks people about rows; empty where there is none: the library alone takes no answers in."""
+        made, _, workspace = self.command.partition(" WORKSPACE=")
+        option = f" --workspace {workspace}" if workspace else ""
+        return f"python -m tasks review{option}" if made == "make audit" else ""
+
 
 @dataclass(frozen=True)
 class Suspects:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.clean.cleaning import unknown_classes
-from cartograph.clean.reviewed import Reviewed
+from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
@@ -135,7 +135,7 @@ def beyond_interval(audit: Audit) -> list[str]:
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
     if audit.reviewed is not None:
-        return [contradicted(audit.reviewed)]
+        return [contradicted(audit.reviewed), _errors_go_on(audit)]
     if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
         return []
     hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
@@ -173,6 +173,14 @@ def contradicted(found: Reviewed) -> str:
         f"People changed {count(found.changed)} of the {counted(found.rows, 'label')} that they looked at, where {foreseen} were estimated "
         f"to be wrong: the number of the others is likely too {'low' if found.contradicted == 'more' else 'high'}."
     )
+
+
+def _errors_go_on(audit: Audit) -> str:
+    """Return that errors go on below the list, and how to ask about the next rows; empty where people have not found that."""
+    if audit.suspects is None or audit.cleaning is None:
+        return ""
+    found, review = errors_go_on(audit.suspects.rows, audit.cleaning.decided), audit.how_made.review
+    return f"{found} `{review} --further 50` asks about the next rows." if found and review else found
 
 
 def _whole_classes(audit: Audit) -> list[str]:

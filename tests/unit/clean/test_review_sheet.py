@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cartograph.clean.decisions import Decision
 from cartograph.clean.label_studio import configuration, entries_of_export, tasks
-from cartograph.clean.review_sheet import require_saved, review_sheet, suspects
+from cartograph.clean.review_sheet import asked_rows, require_saved, review_sheet, suspects
 from cartograph.data.spreadsheet import header_of, read_sheet
 from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo, dataset_info, examples_schema
@@ -43,6 +43,23 @@ def test_the_list_is_limited_and_leaves_out_what_is_decided() -> None:
     assert [one.uid for one in suspects(EXAMPLES, NOISE, 2, {"-1": 0})] == ["a", "d"]
     assert suspects(EXAMPLES, NOISE, 0) == []
     assert suspects(EXAMPLES, make_noise(EXAMPLES, {}), 9) == []
+
+
+def test_further_rows_rank_below_the_list_and_those_without_a_decision_are_counted() -> None:
+    examples = make_examples([(f"u{n}", f"text {n}", n % 3) for n in range(9)])
+    noise = make_noise(examples, {"u4": (2, 0.9), "u0": (1, 0.8)})
+    ranked = ["u4", "u0", "u8", "u7", "u6", "u5", "u3", "u2", "u1"]
+    assert [one.uid for one in suspects(examples, noise, 500, further=3)] == ranked[:5]
+    assert [one.uid for one in suspects(examples, noise, 500, {"u0": 0, "u7": 0}, further=3)] == ["u4", "u8", "u6", "u5"]
+    assert [noise["uid"][row].as_py() for row in asked_rows(noise, {"u7"}, 2).to_pylist()] == ranked[:5]
+    assert [one.uid for one in suspects(examples, noise, 500, further=99)] == ranked
+    assert [one.uid for one in suspects(examples, make_noise(examples, {}), 500, further=2)] == ["u8", "u7"]
+    # Above the last of the list, but not on it: its suggestion is another form of its own class.
+    listed = noise["flagged"].to_pylist()
+    listed[noise["uid"].to_pylist().index("u4")] = False
+    column = noise.schema.get_field_index("flagged")
+    without = noise.set_column(column, noise.schema.field(column), pa.array(listed))
+    assert [one.uid for one in suspects(examples, without, 500, further=2)] == ["u0", "u8", "u7"]
 
 
 def test_a_text_column_named_like_a_column_of_the_sheet_is_renamed() -> None:

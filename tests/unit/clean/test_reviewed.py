@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from cartograph.clean.decisions import Decision
-from cartograph.clean.reviewed import DECIDED, decided_table, open_suspects, reviewed
+from cartograph.clean.reviewed import DECIDED, decided_table, errors_go_on, open_suspects, reviewed
 from cartograph.schema import NOISE
 
 WRONG = {"expected": 50.0, "low": 25.0, "high": 100.0}
@@ -89,3 +89,32 @@ def test_a_row_that_people_decided_about_is_no_open_suspect() -> None:
     left = open_suspects(listed(PROBABILITY).select(["uid", "flagged", "rank"]), looked_at([True] * 5))
     assert np.flatnonzero(left["flagged"].to_numpy(zero_copy_only=False)).tolist() == list(range(5, 40))
     assert left.column_names == ["uid", "flagged", "rank"]
+
+
+def test_errors_go_on_where_people_changed_most_of_the_last_labels_down_the_whole_list() -> None:
+    noise = listed(np.linspace(0.9, 0.1, 100))  # 50 are listed
+    said = "People changed {} of the last 20 labels down the list: errors go on below it."
+    assert errors_go_on(noise, looked_at([False] * 40 + [True] * 10)) == said.format(10)
+    assert errors_go_on(noise, looked_at([True] * 41 + [False] * 9)) == said.format(11)
+    assert errors_go_on(noise, looked_at([True] * 30 + [False, True] * 10)) == said.format(10)
+    assert errors_go_on(noise, looked_at([True] * 39 + [False] * 11)) == "", "most of its last ones were right"
+    assert errors_go_on(noise, looked_at([True] * 49)) == "", "one of the list is open"
+    assert errors_go_on(noise, DECIDED.empty_table()) == ""
+
+
+def test_decisions_below_the_list_count_up_to_the_first_gap() -> None:
+    noise = listed(np.linspace(0.9, 0.1, 100))
+    right_below = looked_at([True] * 50 + [False] * 11)
+    assert errors_go_on(noise, right_below) == ""
+    assert errors_go_on(noise, looked_at([True] * 50 + [False] * 10)) != ""
+    far_below = pa.concat_tables([looked_at([True] * 50), pa.table([["u080"], [False]], schema=DECIDED)])
+    assert errors_go_on(noise, far_below) == "People changed 20 of the last 20 labels down the list: errors go on below it."
+    assert errors_go_on(noise, looked_at([True] * 100)) == "", "nothing is below"
+
+
+def test_two_labels_are_too_few_to_say_that_errors_go_on() -> None:
+    short = listed(np.array([0.9, 0.8, 0.1, 0.1]))
+    assert errors_go_on(short, looked_at([True, True])) == ""
+    assert (
+        errors_go_on(short, looked_at([True, True, True])) == "People changed 3 of the last 3 labels down the list: errors go on below it."
+    )

@@ -43,6 +43,18 @@ def test_where_people_find_other_numbers_than_were_estimated_that_is_said(audit:
     assert not any("looked at" in said for said in verdict(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))).lines)
 
 
+def test_where_people_changed_the_last_labels_of_the_list_the_next_rows_are_named(audit: Audit) -> None:
+    found = with_suspects(audit, flagged=(1, 0, 3))
+    every = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))
+    said = "People changed 3 of the last 3 labels down the list: errors go on below it."
+    assert said in verdict(replace(every, how_made=replace(every.how_made, command="cartograph.audit(...)"))).lines
+    made = replace(every, how_made=replace(every.how_made, command="make audit WORKSPACE=workspaces/own"))
+    way = "`python -m tasks review --workspace workspaces/own --further 50` asks about the next rows."
+    assert f"{said} {way}" in verdict(made).lines
+    right = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), False))
+    assert not any("go on" in line for line in verdict(right).lines)
+
+
 def test_without_a_number_people_and_what_is_left_to_look_at_are_said(audit: Audit) -> None:
     found = with_suspects(audit)
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))

@@ -111,20 +111,13 @@ def _pairs(audit: Audit) -> Heat | None:
 def _answers(audit: Audit) -> Answers:
     uids = audit.measures[UID].take(audit.flagged).to_pylist()
     version = hashlib.sha256(json.dumps([audit.how_made.name, audit.info.labels, audit.gold[audit.flagged].tolist(), uids]).encode())
-    review = _review(audit)
+    review = audit.how_made.review
     command = f"{review} --import decisions.csv" if review else ""
     return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
 
 
-def _review(audit: Audit) -> str:
-    """Return the command that asks people about rows; empty where there is none: the library alone takes no answers in."""
-    made, _, workspace = audit.how_made.command.partition(" WORKSPACE=")
-    option = f" --workspace {workspace}" if workspace else ""
-    return f"python -m tasks review{option}" if made == "make audit" else ""
-
-
 def _measured(audit: Audit, what: str) -> list[str]:
-    review = _review(audit)
+    review = audit.how_made.review
     return [f"`{review} --blind` measures {what}, on rows drawn at random that people read."] if review else []
 
 

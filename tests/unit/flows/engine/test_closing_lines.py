@@ -48,7 +48,7 @@ def test_the_address_of_the_runs_follows_the_command_that_serves_them(
 
 @pytest.mark.parametrize(
     ("suspects", "asked"),
-    [(3, "decide about the suspects:  "), (0, "read rows drawn at random:  "), (None, "decide about the suspects:  ")],
+    [(3, "decide about the suspects:  "), (0, "read the rows doubted most: "), (None, "decide about the suspects:  ")],
 )
 def test_what_people_are_asked_next_follows_what_was_found(
     suspects: int | None, asked: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -74,4 +74,5 @@ def test_what_people_are_asked_next_follows_what_was_found(
     assert lines[2] == "           Two kinds of errors are not in that number: a, and b."
     assert "           c" not in lines
     line = next(line for line in lines if asked in line)
-    assert line.endswith(" --open" + " --blind" * (suspects == 0))
+    assert line.endswith(" --open" + " --further 50" * (suspects == 0))
+    assert any("rows drawn at random: " in line and line.endswith(" --open --blind") for line in lines) == (suspects == 0)

@@ -201,3 +201,29 @@ def test_it_waits_for_no_audit(space: Path, capsys: pytest.CaptureFixture[str]) 
     with open_workspace(space).lock("an audit"):
         review(code=2)
     assert "is busy: `an audit`" in " ".join(capsys.readouterr().err.split())
+
+
+def test_where_errors_go_on_below_the_list_the_next_rows_are_asked_about(
+    space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review("--out", str(tmp_path / "s.csv"))
+    wrong = {f"u{number:03d}": ("drop", "", "Ann") for number in range(60)}
+    capsys.readouterr()
+    review("--import", fill(tmp_path / "s.csv", tmp_path / "1.csv", **wrong))
+    said = capsys.readouterr().out
+    way = "python -m tasks review --workspace workspaces/reviews --further 50"
+    assert f"People changed 20 of the last 20 labels down the list: errors go on below it. The next rows: {way}" in said
+    review("--further", "50")
+    assert "review.csv: 50 rows to decide on (60 rows are decided)." in capsys.readouterr().out
+    assert len(json.loads((space / "reports/review.labelstudio.json").read_text())) == 50
+    right = {f"u{number:03d}": ("keep", "", "Ann") for number in range(60, 120)}
+    review("--import", fill(space / "reports/review.csv", tmp_path / "2.csv", **right))
+    said = capsys.readouterr().out
+    assert "110 rows decided (50 keep, 60 drop), 50 of them by this import." in said and "go on" not in said
+
+
+def test_further_rows_go_with_the_list_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    for other in (["--blind"], ["--import", "f.csv"]):
+        review("--further", "5", *other, code=2)
+        assert "--further adds rows to the suspects that are asked about; leave out --import and --blind." in capsys.readouterr().err
+    review("--further", "-1", code=2)

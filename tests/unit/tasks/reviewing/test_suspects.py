@@ -24,8 +24,8 @@ def space(project: Path) -> Workspace:
     return open_new(project / "workspaces" / "reviews", ingest={"source": "files", "train": "t.csv", "text": "text"})
 
 
-def asked(space: Workspace, annotator: str, *, alone: bool = True) -> SuspectQuestions:
-    return SuspectQuestions(space, (EXAMPLES, NOISE), annotator, lambda: None, alone=alone)
+def asked(space: Workspace, annotator: str, *, alone: bool = True, further: int = 0) -> SuspectQuestions:
+    return SuspectQuestions(space, (EXAMPLES, NOISE), annotator, lambda: None, alone=alone, further=further)
 
 
 def decided(space: Workspace) -> list[tuple[str, ...]]:
@@ -88,6 +88,22 @@ def test_without_a_name_rows_of_others_are_not_asked_again(space: Workspace) -> 
     asked(space, "Ann").answer(2, "drop", "")
     assert asked(space, "root", alone=False).overview()["answers"] == {2: "drop"}
     assert asked(space, "Bob").overview()["answers"] == {}
+
+
+def test_rows_below_the_list_are_asked_about_where_they_are_wanted_and_stay_once_they_are_decided(space: Workspace) -> None:
+    questions = asked(space, "Ann", further=2)
+    assert [questions.question(place)["uid"] for place in range(5)] == ["u4", "u0", "u7", "u8", "u6"]
+    assert questions.overview()["count"] == 5
+    for place in range(4):
+        questions.answer(place, "drop", "")
+    [line] = questions.agreement()["lines"]
+    assert line == (
+        "People changed 4 of the last 4 labels down the list: errors go on below it. "
+        "The next rows: python -m tasks review --workspace workspaces/reviews --open --further 50"
+    )
+    again = asked(space, "Ann", further=2)
+    assert [again.question(place)["uid"] for place in range(6)] == ["u4", "u0", "u7", "u8", "u6", "u5"]
+    assert again.overview()["answers"] == dict.fromkeys(range(4), "drop")
 
 
 @pytest.mark.parametrize("answer", ["maybe", "relabel", "relabel worse", "relabelodd"])
