@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from cartograph.frames.result import FrameAudit
     from cartograph.frames.rows import Rows
     from cartograph.ingest.canonical import IngestedSet
+    from cartograph.page.audit import Audit
 
-_NAMED = 5
+_NAMED, _NEXT, _HARDLY = 5, 50, 0.01
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
 
@@ -274,8 +276,24 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         say(gathered)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    say(f"{suspects}: the suspects, most suspect first")
+    say(f"{suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
     return kept
+
+
+def _next_rows(page: Audit) -> str:
+    """Return that no row is listed, and how to list those that are doubted most; empty where some are."""
+    from cartograph.wording import counted
+
+    if page.suspects is None or page.impossible or len(page.flagged):
+        return ""
+    # At or above it stands what is no suspect since its class has two names.
+    probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
+    doubted = sorted((one for one in probabilities if one < threshold), reverse=True)
+    least = doubted[:_NEXT][-1] if doubted else 0.0
+    if least < _HARDLY:
+        return "no suspects"
+    shown = math.floor(least * 100) / 100
+    return f"no suspects; --threshold {shown} lists the {counted(sum(one >= shown for one in doubted), 'row')} doubted most"
 
 
 def _rows_kept(kept: int, ingested: IngestedSet) -> str:

@@ -201,6 +201,24 @@ def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_t
     assert "cartograph audit rows.csv --text text --label label --epochs 2" in (tmp_path / "rows-audit/report.html").read_text()
 
 
+def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{' '.join(rng.choice([f'w{n}' for n in range(9)], 3))} {'good' if row % 2 else 'bad'},{rng.random() < 0.8}" for row in range(90)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv", "--threshold", "0.999", "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    found = re.search(r"rows-audit/suspects\.csv: no suspects; (--threshold \S+) lists the (\d+) rows doubted most\n", shown)
+    assert found is not None and 50 <= int(found[2]) <= 90
+    assert main(["audit", "rows.csv", *found[1].split(), "--epochs", "2"]) == 0
+    assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in capsys.readouterr().out
+    assert len(pd.read_csv("rows-audit/suspects.csv")) == int(found[2])
+
+
 class Terminal(io.StringIO):
     """A standard error that is a terminal."""
 
