@@ -88,6 +88,8 @@ def stand_in_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInGpu]:
         for name, answer in answers.items():
             patch.setattr(torch.cuda, name, lambda *args, answer=answer, **kwargs: answer)
         patch.setattr(torch.cuda, "get_rng_state_all", list)
+        # A torch made for CUDA asks the true driver through it.
+        patch.setattr(torch.accelerator, "current_accelerator", lambda *args, **kwargs: None)
         # Grouped where no mode sees it, by the device that they are on in truth.
         patch.setattr(clip_grad, "_group_tensors_by_device_and_dtype", _one_group)
         yield gpu

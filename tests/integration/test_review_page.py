@@ -261,7 +261,7 @@ def test_an_audit_without_suspects_says_so(browser: Browser, project: Path) -> N
     space = audit(project, 0)
     with served(project, space) as server:
         page = open_page(browser, server)
-        expect(page.locator(".panel")).to_contain_text("This audit lists no suspects: there is nothing to review.")
+        expect(page.locator(".panel")).to_contain_text("This audit lists no suspects. Those doubted most: python -m tasks review")
         close(page, server)
 
 

@@ -21,6 +21,7 @@ from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
 from cartograph.read.jsonl import like, put_at
 from cartograph.read.opening import open_text
 from cartograph.read.orange import Stated
+from cartograph.read.quotes import quoting_of
 from cartograph.read.source import BATCH_ROWS, TOO_LONG, Batch, Rejected, Source, distinct
 
 WRONG_NUMBER = "wrong number of fields"
@@ -35,12 +36,12 @@ _SEP = re.compile(r"\"?sep=([^\w\s\"]|\t)\"?\s*", re.IGNORECASE)
 
 def read_csv(source: Source) -> Iterator[Batch]:
     """Yield the records of a comma-separated file; fields may be quoted."""
-    return _read(source, source.delimiter, quoting=source.quoting or "standard")
+    return _read(source, source.delimiter, quoting=quoting_of(source, "csv"))
 
 
 def read_tsv(source: Source) -> Iterator[Batch]:
-    """Yield the records of a tab-separated file; unless ``quoting: standard`` is asked for, a quote is text, as in GLUE."""
-    return _read(source, source.delimiter or "\t", quoting=source.quoting or "none")
+    """Yield the records of a tab-separated file, whose quotes are text, as in GLUE, or stand around fields (``quotes``)."""
+    return _read(source, source.delimiter or "\t", quoting=quoting_of(source, "tsv"))
 
 
 class _Lines:
@@ -134,7 +135,7 @@ def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | Non
         column: the label's, or the path to it inside a column that holds JSON.
         kept: number of each record that stays -> its new label, None where it keeps its own.
     """
-    quoting = source.quoting or ("standard" if kind == "csv" else "none")
+    quoting = quoting_of(source, kind)
     with open_text(source.path, source, newline="") as file:
         lines = _Lines(file)
         layout, reader = _opened(source, lines, source.delimiter or (None if kind == "csv" else "\t"), quoting)
