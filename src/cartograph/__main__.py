@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cartograph.frames.opened import FileForm
     from cartograph.frames.result import FrameAudit
     from cartograph.frames.rows import Rows
+    from cartograph.frames.tables import Written
     from cartograph.ingest.canonical import IngestedSet
     from cartograph.page.audit import Audit
 
@@ -139,8 +140,8 @@ def _audit_one_label(given: argparse.Namespace) -> None:
         found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
-    kept = _end(found, folder, part, given.recipe)
-    say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.ingested)}, {found.changes(given.recipe)}")
+    written = _end(found, folder, part, given.recipe)
+    _say_cleaned(folder, written, rows.ingested, found.changes(given.recipe))
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -160,7 +161,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
     with watched() as (trained, judged):
         found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
-    kept = _end(found, folder, part)
+    written = _end(found, folder, part)
     done = (
         f"{counted(found.corrections, 'label')} put right, the most surely wrong"
         if found.corrections
@@ -168,7 +169,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.rows.ingested)}, {done}")
+    _say_cleaned(folder, written, rows.rows.ingested, done)
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
@@ -249,8 +250,8 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     return [*lines, *telling]
 
 
-def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
-    """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
+def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
+    """Write the results and say what was found."""
     from cartograph.frames.tables import write_tables
     from cartograph.page.gathered import gathered_sentence
     from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
@@ -258,7 +259,7 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
-    suspects, kept = write_tables(found, folder, recipe)
+    written = write_tables(found, folder, recipe)
     wrong, page = found.wrong, found._page
     for sentence in (page.training["learning"]["sentence"], *page.impossible):
         if sentence:
@@ -276,8 +277,8 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         say(gathered)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    say(f"{suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
-    return kept
+    say(f"{written.suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
+    return written
 
 
 def _next_rows(page: Audit) -> str:
@@ -296,12 +297,16 @@ def _next_rows(page: Audit) -> str:
     return f"no suspects; --threshold {shown} lists the {counted(sum(one >= shown for one in doubted), 'row')} doubted most"
 
 
-def _rows_kept(kept: int, ingested: IngestedSet) -> str:
-    """Return how many rows the cleaned file has, of how many where some were set aside."""
+def _say_cleaned(folder: Path, written: Written, ingested: IngestedSet, done: str) -> None:
+    """Say how many rows the cleaned file has, of how many where some were set aside, and which file has its cells as they are."""
     from cartograph.wording import counted
 
-    aside = len(ingested.quarantine)
-    return f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
+    kept, aside, guarded = written.rows, len(ingested.quarantine), written.guarded
+    rows = f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
+    say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
+    if guarded:
+        why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
+        say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")
 
 
 if __name__ == "__main__":

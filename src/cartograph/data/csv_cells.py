@@ -1,9 +1,10 @@
-"""Python's reader of delimited text, with one limit to the length of a cell wherever a file is read."""
+"""Python's reader of delimited text, with one limit to the length of a cell wherever a file is read; and its writer, a line at a time."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 MAX_CELL = 1_000_000
@@ -20,3 +21,15 @@ def csv_reader(lines: Iterable[str], **layout: Any) -> Iterator[list[str]]:
     """
     csv.field_size_limit(MAX_CELL)
     return csv.reader(lines, **layout, strict=True)
+
+
+def csv_line(cells: Sequence[str | float], delimiter: str = ",") -> str:
+    """Return a record as a line without its end; with quotes around cells that hold a quote, a delimiter or the end of a line.
+
+    >>> csv_line(["a", "b, c", "two" + chr(13) + "lines"])
+    'a,"b, c","two\\rlines"'
+    """
+    file = io.StringIO(newline="")
+    # It quotes what ends a line only where it ends lines with it.
+    csv.writer(file, delimiter=delimiter, lineterminator="\r\n").writerow(cells)
+    return file.getvalue()[:-2]

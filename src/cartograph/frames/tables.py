@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
+from cartograph.data.csv_cells import csv_line
 from cartograph.data.parquet import write_parquet
 from cartograph.data.spreadsheet import inert, write_sheet
 from cartograph.frames.cleaned_rows import Recipe
@@ -20,30 +19,40 @@ from cartograph.frames.rows import Rows
 from cartograph.ingest.nested import outer_column
 from cartograph.read.delimited import delimiter_of
 from cartograph.read.formats import format_of
+from cartograph.read.quotes import quoting_of
 from cartograph.read.rewrite import encoding_of, own_suffix, parquet_rows, rewrite
 from cartograph.read.source import Source
 from cartograph.schema import WEIGHT
 
-_UNQUOTED: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "quotechar": None}
-"""As TSV is read: a quote is text."""
+
+class Written(NamedTuple):
+    """The tables of an audit.
+
+    Attributes:
+        suspects: the path of the suspects.
+        rows: how many ``cleaned.csv`` has.
+        guarded: how many of its cells got an apostrophe in front.
+    """
+
+    suspects: Path
+    rows: int
+    guarded: int
 
 
-def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> tuple[Path, int]:
+def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> Written:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
     dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
     columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV,
     JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or
-    ``cleaned.parquet``.
+    ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all cells as they are.
 
     Args:
         found: an audit of a frame or a file.
         folder: where they are written; made where it is missing.
         recipe: how rows of one label are cleaned (``FrameAudit.cleaned``).
 
-    Returns:
-        The path of the suspects, and how many rows ``cleaned.csv`` has.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "suspects.csv"
@@ -56,15 +65,19 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
     rows = found._rows if isinstance(found, FrameAudit) else None
     (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
+    guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"
+    typed.unlink(missing_ok=True)
     if rows is not None and rows.source is not None:
         _write_own_form(cleaned, rows, rows.source, folder)
+    if guarded and not typed.exists():
+        write_parquet(_as_they_are(cleaned), typed)
     if len(found.set_aside):
         (folder / "set-aside.csv").write_bytes(
             write_sheet(list(found.set_aside.columns), [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)])
         )
     else:
         (folder / "set-aside.csv").unlink(missing_ok=True)
-    return path, len(cleaned)
+    return Written(path, len(cleaned), guarded)
 
 
 def _cell(value: Any) -> str | float:
@@ -79,16 +92,26 @@ def _cell(value: Any) -> str | float:
 
 def _data(frame: pd.DataFrame, source: Source | None, kind: str) -> bytes:
     """Return a table as CSV or TSV, delimited and encoded as the source, where that is of this kind."""
-    delimiter, encoding = ",", "utf-8"
+    delimiter, encoding, quoted = ",", "utf-8", True
     if source is not None and _kind(source) == kind:
-        delimiter, encoding = delimiter_of(source, kind), encoding_of(source)
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", **(_UNQUOTED if kind == "tsv" else {}))
-    writer.writerow([inert(str(name)) for name in frame.columns])
-    for row in frame.itertuples(index=False):
-        cells = map(_cell, row)
-        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in cells])
-    return file.getvalue().encode(encoding)
+        delimiter, encoding, quoted = delimiter_of(source, kind), encoding_of(source), quoting_of(source, kind) == "standard"
+    lines = []
+    rows: list[Any] = [frame.columns.map(str), *frame.itertuples(index=False)]
+    for row in rows:
+        cells = [inert(cell) if isinstance(cell, str) else cell for cell in map(_cell, row)]
+        lines.append(csv_line(cells, delimiter) if quoted else delimiter.join(map(str, cells)))
+    return "".join(f"{line}\n" for line in lines).encode(encoding)
+
+
+def _guarded(frame: pd.DataFrame) -> int:
+    return sum(inert(cell) != cell for row in frame.itertuples(index=False) for cell in map(_cell, row) if isinstance(cell, str))
+
+
+def _as_they_are(frame: pd.DataFrame) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame.set_axis(frame.columns.map(str), axis=1), preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.table({str(name): [str(_cell(value)) for value in frame[name]] for name in frame.columns})
 
 
 def _kind(source: Source) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cartograph.data.csv_cells import MAX_CELL, csv_reader
+from cartograph.data.csv_cells import MAX_CELL, csv_line, csv_reader
 from cartograph.errors import InputError
 from cartograph.read import orange
 from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
@@ -164,9 +163,7 @@ def _written(record: list[str], layout: _Layout, before: str) -> str:
     end = before[len(before.rstrip("\r\n")) :]
     if layout.quoting == "none":
         return layout.delimiter.join(record) + end
-    file = io.StringIO(newline="")
-    csv.writer(file, delimiter=layout.delimiter, lineterminator="").writerow(record)
-    return file.getvalue() + end
+    return csv_line(record, layout.delimiter) + end
 
 
 def _stated(source: Source, lines: _Lines) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class Source:
         encoding: of text files; None for UTF-8, with or without a byte order mark.
         delimiter: between fields of a delimited file; None for a tab in TSV, and in CSV for the one that the header uses.
         quoting: ``standard`` ("…" around fields, doubled inside) or ``none`` (a quote is text); None for
-            standard in CSV and none in TSV.
+            standard in CSV, and for what it looks like in TSV (``quotes``).
         columns: column names by position, of a delimited file or a sheet without a header line, an empty name for a column that is left
             out; empty where the first line is the header.
         split: which split of a Hugging Face data set, or which sub-folder of a folder of images or of an archive of one.

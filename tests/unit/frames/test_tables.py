@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_writes_the_page_the_suspects_the_rows_that_stay_and_those_set_aside(folder: Path) -> None:
-    names = ["cleaned.csv", "report.html", "set-aside.csv", "suspects.csv"]
+    names = ["cleaned.csv", "cleaned.parquet", "report.html", "set-aside.csv", "suspects.csv"]
     assert sorted(path.name for path in (folder / "out").iterdir()) == names
     suspects = pd.read_csv(folder / "out/suspects.csv")
     assert suspects.columns.tolist() == ["row", "review", "kind", "suggested", "probability", "reason"]
@@ -69,6 +69,24 @@ def test_no_cell_is_a_formula(folder: Path, name: str) -> None:
     if name == "suspects.csv":
         sheet = read_sheet((folder / "out" / name).read_bytes(), name, ["row", "review"])
         assert all(record.cells["review"].startswith(FORMULA) for record in sheet)
+
+
+def test_where_a_cell_got_an_apostrophe_a_parquet_file_has_all_as_they_are(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleaned, guarded = pd.read_parquet(folder / "out/cleaned.parquet"), pd.read_csv(folder / "out/cleaned.csv", dtype=str)
+    assert ("'" + cleaned["review"]).tolist() == guarded["review"].tolist()
+    rows = [f'"{"xy"[number % 2]} {number}\rtwo\nthree",{"ab"[number % 2]}' for number in range(40)]
+    for first, said in ((rows[0], False), (f'"@{rows[0][1:]}', True)):
+        (tmp_path / "rows.csv").write_text("\n".join(["text,label", first, *rows[1:]]), newline="")
+        assert main(["audit", str(tmp_path / "rows.csv"), "--epochs", "2", "--out", str(tmp_path / "out")]) == 0
+        line = (
+            "the same rows, every cell as it is; 1 cell that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
+        )
+        assert (line in capsys.readouterr().out, (tmp_path / "out/cleaned.parquet").exists()) == (said, said)
+        kept = [record.cells["text"] for record in read_sheet((tmp_path / "out/cleaned.csv").read_bytes(), "c", ("text",))]
+        assert kept[1] == "y 1\rtwo\nthree" and len(kept) == 40
+    assert pd.read_parquet(tmp_path / "out/cleaned.parquet")["text"][0] == "@x 0\rtwo\nthree"
 
 
 def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are(tmp_path: Path) -> None:

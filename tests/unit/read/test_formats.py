@@ -11,6 +11,7 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,6 +22,7 @@ from cartograph.errors import InputError
 from cartograph.read.delimited import delimiter_of
 from cartograph.read.formats import format_of, local_paths, read
 from cartograph.read.lines import fields_of
+from cartograph.read.quotes import quoting_of
 from cartograph.read.rewrite import rewrite
 from cartograph.read.source import Batch, Source, join
 
@@ -85,6 +87,38 @@ def test_tsv_quotes_are_text_unless_standard_quoting_is_set(tmp_path: Path) -> N
     assert read(source(tmp_path, "x.tsv", content)).table["a"].to_pylist() == ['"He said']
     quoted = read(source(tmp_path, "x.tsv", 'a\tb\n"He, ""said"""\tno\n', quoting="standard"))
     assert quoted.table["a"].to_pylist() == ['He, "said"']
+
+
+@pytest.mark.parametrize(
+    ("content", "first"),
+    [
+        ('a\tb\n"one\ntwo"\tno\nx\tyes\n', "one\ntwo"),
+        ('a\tb\n"he said ""no"""\tno\nx\tyes\n', 'he said "no"'),
+        ('a\tb\n"Hello, you"\tno\nx\tyes\n', "Hello, you"),
+        ('a\tb\n"one\ttwo"\tno\nx\tyes\n', "one\ttwo"),
+        ('"a"\t"b"\n"one"\t"no"\nx\tyes\n', "one"),
+        ('a\tb\n"Hello."\tno\nx\tyes\n', '"Hello."'),
+        ('a\tb\n"Hello, you" he said\tno\n"Hello, you"\tyes\n', '"Hello, you" he said'),
+        ('a\tb\n"Hello, you\tno\nx"\tyes\n', '"Hello, you'),
+        ('a\tb\nsaid "so"\tno\nx\tyes\n', 'said "so"'),
+    ],
+)
+def test_tsv_quotes_stand_around_fields_where_all_that_are_there_need_them(tmp_path: Path, content: str, first: str) -> None:
+    found = source(tmp_path, "x.tsv", content)
+    batch = read(found)
+    assert batch.table.column_names == ["a", "b"]
+    assert (batch.table["a"][0].as_py(), batch.table["b"].to_pylist(), batch.rejected) == (first, ["no", "yes"], ())
+    copy = tmp_path / "cleaned.tsv"
+    rewrite(found, "b", {1: "maybe"}, copy)
+    again = read(Source(str(copy), "cleaned.tsv", quoting=quoting_of(found, "tsv"))).table.to_pylist()
+    assert again == [{"a": first, "b": "maybe"}]
+
+
+def test_a_program_may_quote_its_tsv_as_it_likes(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": ["one", "two\nlines", 'he said "no"', "a\ttab, too"], "b": list("pqpq")})
+    for way in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC):
+        frame.to_csv(tmp_path / "x.tsv", sep="\t", index=False, quoting=way)
+        assert read(Source(str(tmp_path / "x.tsv"), "x.tsv")).table.to_pylist() == frame.to_dict("records")
 
 
 @pytest.mark.parametrize("first", ["sep=|", '"sep=|"', "SEP=| "])

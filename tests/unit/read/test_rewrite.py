@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cartograph.read.rewrite import parquet_columns, rewrite_columns
+from cartograph.read.rewrite import parquet_columns, rewrite, rewrite_columns
 from cartograph.read.source import Source
 
 
@@ -83,3 +83,11 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
     assert found is not None and found.schema.types == table.schema.types
     assert found.to_pylist() == [{"yes": True, "tags": ["b"], "n": 0}, {"yes": False, "tags": [], "n": 1}]
     assert parquet_columns(source, [1], {"n": ["many"]}) is None
+
+
+@pytest.mark.parametrize("inside", ["\n", "\r\n", "\r", ",", '""'])
+def test_a_record_with_a_new_label_keeps_its_quotes_around_what_needs_them(tmp_path: Path, inside: str) -> None:
+    path, copy = tmp_path / "rows.csv", tmp_path / "cleaned.csv"
+    path.write_bytes(f'text,label\n"one{inside}two",no\nthree,no\n'.encode())
+    rewrite(Source(str(path), "rows.csv"), "label", {1: "yes", 2: None}, copy)
+    assert copy.read_bytes() == f'text,label\n"one{inside}two",yes\nthree,no\n'.encode()
