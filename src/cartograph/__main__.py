@@ -23,18 +23,21 @@ if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
     from cartograph.page.audit import Audit
 
-_NAMED, _NEXT, _HARDLY = 5, 50, 0.01
+_NAMED, _NEXT, _HARDLY, _INTERRUPTED = 5, 50, 0.01, 130
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 done, 2 bad usage or input."""
+    """Run the command line; return the exit code: 0 done, 2 bad usage or input, 130 interrupted."""
     given = _parser().parse_args(arguments)
     try:
         _audit(given)
     except CartographError as error:
         sys.stderr.write(f"error: {visible(str(error))}\n")
         return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped before its results were whole; run the command again.\n")
+        return _INTERRUPTED
     except OSError as error:
         sys.stderr.write(f"error: {error.filename or given.file} cannot be read or written: {error.strerror or error}.\n")
         return 2
@@ -106,7 +109,7 @@ def _audit(given: argparse.Namespace) -> None:
     if given.seed < 0:
         raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
     if sum(map(bool, (given.text, given.features, given.feature))) > 1:
-        raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
+        raise InputError("--text reads texts, --features all columns of a table, --feature some of them: give one of the three, not more.")
     if given.labels and given.recipe != "auto":
         raise InputError("--recipe is for rows of one label; with --labels the labels that are surely wrong are put right.")
     if given.labels and given.labelled_by:

@@ -40,7 +40,11 @@ from tests.speakers import made_up
             ["rows.csv", "--text", "review", "--label", "kind", "--encoding", "klingon"],
             "`klingon` is not a text encoding; set `encoding` to",
         ),
-        (["rows.csv", "--text", "review", "--features", "--label", "kind"], "name the texts with --text, or read a table of features"),
+        (
+            ["rows.csv", "--text", "review", "--features", "--label", "kind"],
+            "--text reads texts, --features all columns of a table, ",
+        ),
+        (["rows.csv", "--text", "review", "--label", "kind", "--labelled-by", "kinds"], "rows.csv has no column `kinds`; its columns are"),
         (["", "--text", "review", "--label", "kind"], "FILE is empty; name the file to audit."),
         (["rows.csv", "--text", "review", "--label", "kind", "--out", "rows.csv"], "rows.csv cannot be read or written: File exists."),
         (
@@ -217,6 +221,18 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
     assert main(["audit", "rows.csv", *found[1].split(), "--epochs", "2"]) == 0
     assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in capsys.readouterr().out
     assert len(pd.read_csv("rows-audit/suspects.csv")) == int(found[2])
+
+
+def test_an_interruption_ends_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("text,label\n" + "".join(f"word {row},{row % 2}\n" for row in range(90)))
+    program = (
+        "import os, signal, sys, threading; from cartograph.__main__ import main; "
+        "threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start(); "
+        "sys.exit(main(['audit', 'rows.csv', '--epochs', '100000']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "\nstopped before its results were whole; run the command again.\n")
+    assert not (tmp_path / "rows-audit/suspects.csv").exists()
 
 
 class Terminal(io.StringIO):

@@ -178,6 +178,8 @@ def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str
 
 
 def _decoded(content: bytes, name: str) -> str:
+    if content.startswith(b"PK\x03\x04"):
+        raise InputError(f"{name} is a spreadsheet's own file (such as .xlsx), not text; save the sheet as CSV there, and name that file.")
     wide = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
         return content.decode("utf-16" if wide else "utf-8-sig")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from cartograph.clean.whole_sets import turned_as_sets
 from cartograph.data.arrays import Bools
+from cartograph.dynamics.decisions import NAMES
 from cartograph.errors import InputError
 from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.result import FrameAudit, write_page
@@ -77,6 +78,18 @@ class LabelsAudit:
             return self.label(label).map()
         fields = [self._page.examples[name].to_pylist() for name in self._page.info.fields]
         return interactive_map(self._page.measures, [" / ".join(row) for row in zip(*fields, strict=True)], labels=self._page.info.labels)
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        """Every label of every row, most suspect first, suspects or not: ``label``, ``given`` and ``probability``, indexed as the frame."""
+        score = self._doubts.score
+        row, label = np.divmod(np.argsort(-score, axis=None, kind="stable"), score.shape[1])
+        columns = {
+            "label": np.array(self._rows.names, dtype=object)[label],
+            "given": np.array(NAMES, dtype=object)[self._rows.given[row, label]],
+            "probability": score[row, label],
+        }
+        return pd.DataFrame(columns, index=self._rows.rows.given.index[self._rows.places[row]])
 
     def report(self, path: str | Path) -> Path:
         """Write the audit as one HTML file that needs no network; return its path.

@@ -60,10 +60,13 @@ class FrameAudit:
         """Every row that could be used, most suspect first, suspects or not: ``probability`` and ``suggested``, indexed as ``measures``.
 
         Raises:
-            InputError: suspects were not looked for, or the audit is of dynamics.
+            InputError: suspects were not looked for, or the audit is of dynamics, or of one label of several.
         """
         if self._rows is None or self._page.suspects is None or "impossible" in self._page.suspects.record:
-            raise InputError("this audit ranks no rows: suspects were not looked for; `.suspects` has those of recorded dynamics.")
+            raise InputError(
+                "this audit ranks no rows: suspects were not looked for, or it is of recorded dynamics (`.suspects` has theirs) or of one "
+                "label of several (`.ranking` of the whole audit has it)."
+            )
         table = self._page.suspects.rows
         examples, places = self._page.examples, self._rows.places
         position = dict(zip(self._rows.ingested.examples["uid"].to_pylist(), places.tolist(), strict=True))

@@ -22,7 +22,7 @@ from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.ingest.nested import outer_column, with_items
 from cartograph.read.source import Batch, Source
-from cartograph.schema import ROW, WEIGHT
+from cartograph.schema import LABEL, ROW, WEIGHT
 
 _AS_IT_IS = FileForm()
 
@@ -83,7 +83,8 @@ class Rows:
         """The records that cannot be used: ``row`` (of the frame's index, or its number in the file), ``column``, ``value``, ``reason``."""
         table: pd.DataFrame = self.ingested.quarantine.select(["row", "column", "value", "reason"]).to_pandas()
         known = pd.Series(self.given.index, index=self.numbers)
-        found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]])
+        own = table["column"].replace({LABEL: str(self.columns[-1])})
+        found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]], column=own)
         return found
 
     def labeller_sentence(self, option: str) -> str:

@@ -149,6 +149,8 @@ def _select(file: File, columns: Columns) -> pa.Table:
         chosen[GROUPS] = _groups(file, there)
     if columns.linked:
         chosen[LINKED] = texts_of(file, columns.linked)
+    if columns.labelled_by:
+        _found(file, columns.labelled_by)  # It is read later, when models have been trained.
     chosen[SOURCE] = pa.chunked_array([pa.repeat(pa.scalar(file.name), len(file.batch.table))])
     chosen[ROW] = pa.chunked_array([file.batch.rows])
     return pa.table(chosen)

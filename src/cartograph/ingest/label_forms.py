@@ -1,8 +1,9 @@
-"""Class names that differ in case, blanks, Unicode form, invisible characters or by a slip, and the map that makes them one class."""
+"""Class names that differ in form (case, blanks, Unicode form, invisible characters, 1 and 1.0) or by a slip, and what makes them one."""
 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -16,13 +17,14 @@ SAME = "Some classes may be the same under different names"
 
 _MOST = 3
 _CHARACTERS = 40
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def other_forms(counts: Mapping[str, int]) -> dict[str, str]:
     """Return the class names that are another form of a more frequent one, with that one; in the order of ``ingest.label_names``.
 
-    A form differs in case, blanks, Unicode form or invisible characters, or is a rare name that may be misspelt (``misspelt``). They are
-    reported, never merged: to a program ``IT`` and ``it`` may be two classes.
+    A form differs in case, blanks, Unicode form or invisible characters, is a whole number with or without ``.0``, or a rare name that
+    may be misspelt (``misspelt``). They are reported, never merged: to a program ``IT`` and ``it`` may be two classes.
 
     Args:
         counts: class name -> rows.
@@ -97,9 +99,15 @@ def _groups(first: Mapping[str, list[str]], counts: Mapping[str, int]) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a class name without what distinguishes its forms: case, repeated blanks, Unicode form, invisible characters."""
+    """Return a class name without what distinguishes its forms: case, repeated blanks, Unicode form, invisible characters, ``.0``.
+
+    >>> plain_name(" True"), plain_name("1.0"), plain_name("1.10")
+    ('true', '1', '1.10')
+    """
     visible = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
-    return " ".join(unicodedata.normalize("NFKC", visible.casefold()).split())
+    plain = " ".join(unicodedata.normalize("NFKC", visible.casefold()).split())
+    whole = _WHOLE.fullmatch(plain)
+    return whole[1] if whole else plain
 
 
 def rows_of(names: Sequence[str], counts: Mapping[str, int]) -> str:

@@ -84,7 +84,9 @@ def labellers_sentence(audit: Audit) -> str:
     differ = None if audit.suspects is None else audit.suspects.record.get("labellers_differ")
     if differ is None:
         columns = [] if audit.strata is None or _labellers(audit) is not None else audit.strata.column_names
-        said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], "labelled_by: ")
+        options = {"cartograph audit ": "--labelled-by ", "cartograph.audit(": "labelled_by="}
+        option = next((one for made, one in options.items() if audit.how_made.command.startswith(made)), "labelled_by: ")
+        said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], option)
         return f"{said[:1].upper()}{said[1:]}"
     if (name := _labellers(audit)) is not None and name.startswith(AGREEING):
         if differ:

@@ -20,6 +20,9 @@ BY_HEART = 0.25
 """So much more accurate on its own rows, a model knows them by heart: on planted errors of SNLI and product reviews its low confidence
 then has an average precision of .20 to .27; on TREC, where there is no difference, of .80 (one label in ten is wrong)."""
 
+_HELPED = 0.02
+"""Gain in accuracy from twice the epochs from which on more of them are advised."""
+
 _CALLED = "--epochs of the command, epochs of cartograph.audit"
 
 
@@ -97,6 +100,9 @@ class Learning:
 
     @property
     def _way_out(self) -> str:
+        if self._stuck:
+            way = "choose another train.model in a workspace" if self.called else "raise train.learning_rate, or choose another train.model"
+            return f"More epochs hardly helped it. The suspects, which simple models find, hold all the same; for the map, {way}."
         if self.called:
             epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
             more = f"audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
@@ -108,6 +114,14 @@ class Learning:
         if self.open:
             return f"Set train.epochs above {self.attempts[-1].epochs}, {other}."
         return f"Raise train.epochs (now {self.attempts[-1].epochs}; `auto` goes on until the model has learnt), {other}."
+
+    @property
+    def _stuck(self) -> bool:
+        """Whether it still knows less than simple models, and gained little from the last doubling of epochs."""
+        if not self.open or self.state != "not learnt" or len(self.attempts) < 2:
+            return False
+        *_, before, last = self.attempts
+        return last.accuracy < (self.simple or 0.0) and last.accuracy - before.accuracy < _HELPED
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values."""

@@ -91,6 +91,7 @@ def test_places_are_lines_of_the_file_and_rows_of_the_spreadsheet() -> None:
     ("content", "message"),
     [
         (b"", r"s\.csv is empty, or has no header that can be read\."),
+        (b"PK\x03\x04\x14\x00", r"s\.csv is a spreadsheet's own file \(such as \.xlsx\), not text; save the sheet as CSV there, and name"),
         (b"uid,text\na,b\n", r"s\.csv has no column `decision`; its columns are uid, text\."),
         (b"uid,decision,Decision\na,b,c\n", r"s\.csv has the column `decision` 2 times; keep one\."),
         (b"uid,decision\na,drop,keep\n", r"s\.csv line 2 has 3 cells, the header 2; put quotes around its texts\."),

@@ -31,6 +31,9 @@ def test_what_is_set_aside_is_named_as_the_frame_names_it() -> None:
     assert read_rows(FRAME, "text", "label").set_aside.drop(columns="value").to_dict("records") == [
         {"row": 7, "column": "text", "reason": "empty text"}
     ]
+    unlabelled = FRAME.assign(text=list("abcd"), mood=["x", None, "y", "x"]).drop(columns="label")
+    [aside] = read_rows(unlabelled, "text", "mood").set_aside.drop(columns="value").to_dict("records")
+    assert aside == {"row": 7, "column": "mood", "reason": "no label"}
 
 
 def test_a_record_that_cannot_be_read_is_set_aside_as_well(tmp_path: Path) -> None:

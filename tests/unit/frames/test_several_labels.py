@@ -39,6 +39,19 @@ def test_suspects_name_the_row_the_label_and_what_it_should_be(found: LabelsAudi
     assert (suspects["yes"].gt(0.5) == suspects["suggested"].eq("yes"))[:20].all()
 
 
+def test_every_label_of_every_row_has_a_rank(found: LabelsAudit) -> None:
+    ranking = found.ranking
+    assert ranking.columns.tolist() == ["label", "given", "probability"] and len(ranking) == GIVEN.size
+    assert ranking["probability"].is_monotonic_decreasing
+    known = {(row, label): given for row, label, given in zip(ranking.index, ranking["label"], ranking["given"], strict=True)}
+    assert len(known) == GIVEN.size
+    assert all((known[f"r{row}", WORDS[label]] == "yes") == bool(given) for (row, label), given in np.ndenumerate(GIVEN))
+    first = set(zip(ranking.index[:30], ranking["label"][:30], strict=True))
+    assert first == set(zip(found.suspects.index[:30], found.suspects["label"][:30], strict=True))
+    with pytest.raises(InputError, match=r"of one label of several \(`\.ranking` of the whole audit has it\)"):
+        _ = found.label(WORDS[0]).ranking
+
+
 def test_the_number_of_wrong_labels_is_told_for_all_and_for_each(found: LabelsAudit) -> None:
     assert found.wrong is not None and found.wrong.low <= len(WRONG) <= found.wrong.high
     table = found.labels

@@ -36,3 +36,8 @@ def test_without_a_workspace_the_way_out_is_the_data() -> None:
         "Some classes may be the same under different names: `Net` 2 rows, `net` 9; if they are one class, write them alike in the data."
     )
     assert forms_sentence({"net": 9, "other": 3}) == ""
+
+
+def test_a_whole_number_has_one_name_with_or_without_its_point() -> None:
+    assert other_forms({"1": 90, "1.0": 10, "0.00": 5, "0": 95, "-1.0": 3, "1.5": 4}) == {"0.00": "0", "1.0": "1"}
+    assert other_forms({"1.1": 50, "1.10": 50, "v1.0": 9, "v1": 9, "01": 3}) == {}

@@ -33,7 +33,14 @@ def test_each_state_names_the_parameter_to_change() -> None:
     tried = sentence("failed", LAST, replace(LAST, epochs=128, failed=True), open=True)
     assert "after 128 epochs, the most that are tried, it is right on 25 % of the rows that it trains on, no more often than by" in tried
     assert tried.endswith("Set train.epochs above 128, raise train.learning_rate, or choose another train.model.")
-    hard = sentence("not learnt", LAST, replace(LAST, epochs=128), open=True)
+    stuck = sentence("not learnt", LAST, replace(LAST, epochs=128), open=True)
+    assert stuck.endswith(
+        "More epochs hardly helped it. The suspects, which simple models find, hold all the same; for the map, raise "
+        "train.learning_rate, or choose another train.model."
+    )
+    more = sentence("not learnt", LAST, replace(LAST, epochs=128, accuracy=0.5), open=True)
+    assert "Perhaps they do not follow from the rows; else set train.epochs above 128" in more
+    hard = sentence("not learnt", LAST, replace(LAST, epochs=128, accuracy=0.7, surest=0.31), open=True)
     assert "Perhaps they do not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
     unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
     assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
@@ -59,7 +66,9 @@ def test_a_call_names_its_own_argument() -> None:
     )
     assert called("not learnt").endswith(way_out)
     assert called("failed").endswith(way_out)
-    tried = Learning([LAST, replace(LAST, epochs=128)], 0.65, None, "not learnt", open=True, called=True).sentence
+    stuck = Learning([LAST, replace(LAST, epochs=128)], 0.65, None, "not learnt", open=True, called=True).sentence
+    assert stuck.endswith("hold all the same; for the map, choose another train.model in a workspace.")
+    tried = Learning([LAST, replace(LAST, epochs=128, accuracy=0.6)], 0.65, None, "not learnt", open=True, called=True).sentence
     assert "Perhaps they do not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
     below = "Audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))

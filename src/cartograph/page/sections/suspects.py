@@ -83,7 +83,8 @@ def suspect_table(caption: str, audit: Audit, places: Sequence[int]) -> SuspectT
         for place, row in zip(shown, rows, strict=True)
     ]
     # A file of decisions names a row and its one label.
-    return SuspectTable(caption, listed, None if audit.several else _answers(audit), bool(audit.suspects.record.get("calibrated")))
+    taken_in = bool(audit.how_made.review) and not audit.several
+    return SuspectTable(caption, listed, _answers(audit) if taken_in else None, bool(audit.suspects.record.get("calibrated")))
 
 
 def _pairs(audit: Audit) -> Heat | None:
