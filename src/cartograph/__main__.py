@@ -256,7 +256,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
     """Write the results and say what was found."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.gathered import gathered_sentence
+    from cartograph.page.gathered import catch_all_sentence, gathered_sentence
     from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
     from cartograph.page.verdict import beyond_interval
     from cartograph.wording import labels_wrong
@@ -276,8 +276,8 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
         say(f"{part}; how many labels are wrong cannot be estimated{because}")
-    if gathered := gathered_sentence(page):
-        say(gathered)
+    for line in filter(None, (gathered_sentence(page), catch_all_sentence(page))):
+        say(line)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     say(f"{written.suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")

@@ -37,6 +37,7 @@ class Recommendation:
         seeds: with which both versions were trained, the fewest of any set.
         wrong: how many labels are wrong, by estimate, and the lower end of its interval; None where that cannot be estimated.
         leans: whether any score is lower with nine chances in ten (``LEANS``), measurably or not.
+        like_random: whether nothing that is measurably better is so against as many rows drawn at random.
     """
 
     version: Literal["original", "cleaned"]
@@ -46,6 +47,7 @@ class Recommendation:
     seeds: int
     wrong: tuple[float, float] | None = None
     leans: bool = False
+    like_random: bool = False
 
     @property
     def determined(self) -> bool:
@@ -66,7 +68,8 @@ class Recommendation:
         if self.outcome == "unchanged":
             return "Recommended: the original rows; cleaning changed nothing that a model sees."
         if self.outcome == "better":
-            return f"Recommended: the cleaned rows, on which models are measurably better ({where})."
+            found = f"Recommended: the cleaned rows, on which models are measurably better ({where})"
+            return f"{found}; not so against as many rows drawn at random: fewer rows may be why." if self.like_random else f"{found}."
         if self.wrong is None:
             return f"{self._no_difference('original')}, and how many labels are wrong cannot be estimated."
         known = f"at least {about(self.wrong[1])} of about {about(self.wrong[0])}"
@@ -134,9 +137,17 @@ def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None) -> 
     wrong = noise["wrong"] if noise is not None and noise.get("calibrated") else None
     number = None if wrong is None else (wrong["expected"], wrong["low"])
     leans = any(row["difference"] + LEANS * (row["high"] - row["difference"]) < 0 for row in rows)
-    found = Recommendation("original", outcome, sets, worse, min(row["seeds"] for row in rows), number, leans)
+    seeds, like_random = min(row["seeds"] for row in rows), _like_random(rows, differences)
+    found = Recommendation("original", outcome, sets, worse, seeds, number, leans, like_random)
     cleaned = outcome == "better" or (outcome == "no difference" and found.determined and not leans)
     return replace(found, version="cleaned") if cleaned else found
+
+
+def _like_random(rows: Sequence[Row], differences: pa.Table) -> bool:
+    gained = {(row["set"], row["metric"]) for row in rows if row["low"] > 0}
+    against = [row for row in differences.to_pylist() if (row["subset"], row["against"]) == ("cleaned", "random")]
+    beaten = {(row["set"], row["metric"]): row["low"] > 0 for row in against}
+    return bool(gained) and not any(beaten.get(one, True) for one in gained)
 
 
 def _outcome(rows: Sequence[Row], worse: bool) -> Literal["worse", "better", "no difference", "unchanged"]:

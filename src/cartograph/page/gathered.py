@@ -14,6 +14,10 @@ from cartograph.wording import about, count, cut, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
+_OF_SUSPECTS, _TIMES, _CLASSES, _FIRST = 0.25, 3.0, 4, 0.5
+"""For a class that may take what fits nowhere else: least share of the suspects that it has; how many times as many of its rows are
+suspects as of all others; how many classes at least are suggested for them; and for which share one of them at most."""
+
 
 def gathered_sentence(audit: Audit) -> str:
     """Return where suspects gather the most; empty where they gather nowhere."""
@@ -24,8 +28,31 @@ def gathered_sentence(audit: Audit) -> str:
     more = "".join(f"; and {_where(one)} ({count(one.suspects)})" for one in others)
     ask = "ask first how these rows were labelled"
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
-        ask += f". If `{_column(first.stratum)}` says who labelled, name it (labelled_by): more is found then"
+        ask += f". If `{_column(first.stratum)}` says who labelled, name it ({_option(audit).strip(':= ')}): more is found then"
     return f"{GATHER} {_where(first)} ({of}){more}: {ask}."
+
+
+def catch_all_sentence(audit: Audit) -> str:
+    """Return which class has many of the suspects, for which many others are suggested, as where it takes what fits nowhere else."""
+    if audit.several or audit.suspects is None or not len(audit.flagged):
+        return ""
+    given, suggested = audit.gold[audit.flagged], audit.suspects.rows["suggested"].to_numpy()[audit.flagged]
+    rows, suspects = (np.bincount(labels, minlength=len(audit.info.labels)) for labels in (audit.gold, given))
+    first = int(suspects.argmax())
+    others = np.bincount(suggested[(given == first) & (suggested >= 0)])
+    elsewhere = (len(given) - suspects[first]) / max(audit.rows - rows[first], 1)
+    if (
+        suspects[first] < _OF_SUSPECTS * len(given)
+        or suspects[first] / rows[first] < _TIMES * elsewhere
+        or np.count_nonzero(others) < _CLASSES
+        or others.max() > _FIRST * suspects[first]
+    ):
+        return ""
+    name, of = cut(audit.info.labels[first], _LONGEST), f"{count(int(suspects[first]))} of the {count(len(given))}"
+    elsewhere_too = f"models would give these rows to {count(int(np.count_nonzero(others)))} other classes"
+    return (
+        f"{GATHER} in the class `{name}` ({of}), and {elsewhere_too}: if it takes what fits nowhere else, their labels may well be right."
+    )
 
 
 def gathered_table(audit: Audit) -> Table | None:
@@ -84,9 +111,7 @@ def labellers_sentence(audit: Audit) -> str:
     differ = None if audit.suspects is None else audit.suspects.record.get("labellers_differ")
     if differ is None:
         columns = [] if audit.strata is None or _labellers(audit) is not None else audit.strata.column_names
-        options = {"cartograph audit ": "--labelled-by ", "cartograph.audit(": "labelled_by="}
-        option = next((one for made, one in options.items() if audit.how_made.command.startswith(made)), "labelled_by: ")
-        said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], option)
+        said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], _option(audit))
         return f"{said[:1].upper()}{said[1:]}"
     if (name := _labellers(audit)) is not None and name.startswith(AGREEING):
         if differ:
@@ -97,6 +122,12 @@ def labellers_sentence(audit: Audit) -> str:
     if differ:
         return "Who labelled a row counts: labels of somebody who contradicts the models more often than others do are doubted more."
     return "Who labelled a row does not measurably count: all contradict the models about as often."
+
+
+def _option(audit: Audit) -> str:
+    """Return how a column that says who labelled is named where the audit is asked for."""
+    options = {"cartograph audit ": "--labelled-by ", "cartograph.audit(": "labelled_by="}
+    return next((one for made, one in options.items() if audit.how_made.command.startswith(made)), "labelled_by: ")
 
 
 def _gatherings(audit: Audit) -> list[Gathering]:

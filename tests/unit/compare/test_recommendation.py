@@ -93,3 +93,14 @@ def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:
 
 def test_nothing_compared_is_no_recommendation() -> None:
     assert recommend(DIFFERENCES.empty_table()) is None
+
+
+def test_a_gain_that_as_many_random_rows_have_too_is_said_to_be_so() -> None:
+    said = "Recommended: the cleaned rows, on which models are measurably better (test); not so against as many rows drawn at random: fewer"
+    like = advice(GAIN, {**NONE, "against": "random"})
+    assert (like.version, like.like_random) == ("cleaned", True) and like.sentence == f"{said} rows may be why."
+    beyond = advice(GAIN, {**GAIN, "against": "random"})
+    assert not beyond.like_random and beyond.sentence.endswith("measurably better (test).")
+    both = advice(GAIN, {**GAIN, "metric": "macro_f1"}, {**NONE, "against": "random"}, {**GAIN, "against": "random", "metric": "macro_f1"})
+    assert not both.like_random, "by one metric it is more than chance removes"
+    assert not advice(GAIN).like_random and not advice(NONE, {**NONE, "against": "random"}).like_random

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 
 from cartograph.page.audit import Audit
-from cartograph.page.gathered import gathered_sentence, gathered_table, labellers_sentence, labellers_table
+from cartograph.page.gathered import catch_all_sentence, gathered_sentence, gathered_table, labellers_sentence, labellers_table
+from cartograph.page.verdict import verdict
+from cartograph.schema import examples_schema
 from tests.page_audits import audit_of_texts, with_suspects
 
 
@@ -88,3 +90,33 @@ def test_of_many_labellers_those_with_the_largest_share_of_suspects_are_listed(t
     assert table is not None and table.caption == "Who labelled, the 20 with the largest share of suspects of 100"
     assert [line[:3] for line in table.cells[:3]] == [["w0", 4, 4], ["w1", 4, 4], ["w2", 4, 0]]
     assert table.columns[-1].title == "Wrong"
+
+
+def with_classes(audit: Audit, gold: list[int], suggested: list[int]) -> Audit:
+    """Return the audit with five classes, the last of which is `other`, and suggestions for its suspects."""
+    info = replace(audit.info, labels=("a", "b", "c", "d", "other"))
+    label, place = pa.array(gold, pa.int32()), audit.examples.schema.get_field_index("label")
+    examples = audit.examples.set_column(place, audit.examples.schema.field("label"), label)
+    examples = examples.replace_schema_metadata(examples_schema(info, annotators=True).metadata)
+    measures = audit.measures.set_column(audit.measures.schema.get_field_index("gold"), "gold", label)
+    found = replace(audit, examples=examples, measures=measures)
+    assert found.suspects is not None
+    rows, where = found.suspects.rows, found.suspects.rows.schema.get_field_index("suggested")
+    column = pa.array([*suggested, *rows["suggested"].to_pylist()[len(suggested) :]], pa.int32())
+    return replace(found, suspects=replace(found.suspects, rows=rows.set_column(where, "suggested", column)))
+
+
+def test_a_class_that_may_take_what_fits_nowhere_else_is_named_as_such(texts: Audit) -> None:
+    rest = [row % 4 for row in range(340)]
+    gold = [*[4] * 14, *[0, 1, 2, 3, 0, 1], *[4] * 40, *rest]
+    scattered = with_classes(texts, gold, [row % 4 for row in range(14)] + [1, 2, 3, 0, 1, 2])
+    assert catch_all_sentence(scattered) == (
+        "Suspects gather in the class `other` (14 of the 20), and models would give these rows to 4 other classes: if it takes what fits "
+        "nowhere else, their labels may well be right."
+    )
+    assert catch_all_sentence(scattered) in verdict(scattered).lines
+    assert catch_all_sentence(with_classes(texts, gold, [0] * 9 + [1, 1, 2, 2, 3] + [1, 2, 3, 0, 1, 2])) == "", "most would be one class"
+    assert catch_all_sentence(with_classes(texts, gold, [row % 3 for row in range(14)] + [1, 2, 3, 0, 1, 2])) == "", "three classes"
+    common = [*[4] * 14, *[0, 1, 2, 3, 0, 1], *[4] * 240, *rest[:140]]
+    assert catch_all_sentence(with_classes(texts, common, [row % 4 for row in range(14)] + [1, 2, 3, 0, 1, 2])) == "", "it has most rows"
+    assert catch_all_sentence(texts) == ""
