@@ -19,9 +19,10 @@ _NEEDED = ('""', ",", "\t")
 def quoting_of(source: Source, kind: str) -> Quoting:
     """Return how a CSV or TSV file is quoted, where the source does not say so; ``kind``: ``csv`` or ``tsv``.
 
-    The quotes of a TSV stand around fields if all names of columns have them; or if every field that begins with one ends with one, all
-    records have as many fields so, and each of these fields holds what it needs them for: a comma, a quote, a tab, or the end of a line
-    (not with a tab as well, as where a stray quote swallows a part of the next record). Else they are text.
+    The quotes of a TSV stand around fields if all fields of its first line have them; or if every field that begins with one ends with
+    one, all records have as many fields so, and each of these fields holds what it needs them for (a comma, a quote, a tab, or the end of
+    a line, not with a tab as well, as where a stray quote swallows a part of the next record) or is of a column all of whose fields have
+    them. Else they are text.
     """
     if source.quoting is not None:
         return source.quoting
@@ -31,17 +32,16 @@ def quoting_of(source: Source, kind: str) -> Quoting:
 def _stand_around(source: Source) -> bool:
     mark = source.delimiter or "\t"
     with open_text(source.path, source, newline="") as file:
-        first = next((line for line in file if line.strip()), "").rstrip("\r\n")
-        names = first.split(mark)
-        if not source.columns and len(names) > 1 and all(_is_quoted(name) for name in names):
+        first = next((line for line in file if line.strip()), "").rstrip("\r\n").split(mark)
+        if len(first) > 1 and all(map(_is_quoted, first)):
             return True
         if not any(line.startswith('"') or f'{mark}"' in line for line in file):
             return False
     with open_text(source.path, source, newline="") as file:
-        return _all_need_them(iter(file), mark)
+        return _around_fields(iter(file), mark, bool(source.columns))
 
 
-def _all_need_them(lines: Iterator[str], mark: str) -> bool:
+def _around_fields(lines: Iterator[str], mark: str, no_header: bool) -> bool:
     taken: list[str] = []
 
     def noted() -> Iterator[str]:
@@ -49,26 +49,28 @@ def _all_need_them(lines: Iterator[str], mark: str) -> bool:
             taken.append(line)
             yield line
 
-    width, needed = 0, False
+    width, found, needless, bare = 0, False, set[int](), set[int]()
     try:
-        for record in csv_reader(noted(), delimiter=mark):
-            width = width or len(record)
-            if record and len(record) != width:
-                return False
+        for number, record in enumerate(csv_reader(noted(), delimiter=mark)):
             fields = [line.rstrip("\r\n").split(mark) for line in taken]
-            if len(taken) > 1 and sum(len(own) - 1 for own in fields) >= width:
-                return False  # A stray quote swallowed the end of a line, and fields of the next.
-            if record and len(taken) == 1 and len(fields[0]) == width:
-                quoted = [field for field in fields[0] if _is_quoted(field)]
-                if not all(any(part in field[1:-1] for part in _NEEDED) for field in quoted):
-                    return False
-                needed = needed or bool(quoted)
-            elif record:
-                needed = True
             taken.clear()
+            if not record:
+                continue
+            width = width or len(record)
+            if len(record) != width or (len(fields) > 1 and sum(len(own) - 1 for own in fields) >= width):
+                return False
+            if len(fields) > 1 or len(fields[0]) != width:
+                found = True
+            elif number or no_header:
+                for place, field in enumerate(fields[0]):
+                    if _is_quoted(field):
+                        found = True
+                        needless |= set() if any(part in field[1:-1] for part in _NEEDED) else {place}
+                    elif field:
+                        bare.add(place)
     except (csv.Error, TypeError, ValueError):
         return False
-    return needed
+    return found and not needless & bare
 
 
 def _is_quoted(field: str) -> bool:

@@ -97,6 +97,8 @@ def test_tsv_quotes_are_text_unless_standard_quoting_is_set(tmp_path: Path) -> N
         ('a\tb\n"Hello, you"\tno\nx\tyes\n', "Hello, you"),
         ('a\tb\n"one\ttwo"\tno\nx\tyes\n', "one\ttwo"),
         ('"a"\t"b"\n"one"\t"no"\nx\tyes\n', "one"),
+        ('a\tb\n"one"\tno\n"two"\tyes\n', "one"),
+        ('a\tb\n"one"\tno\n\tyes\n', "one"),
         ('a\tb\n"Hello."\tno\nx\tyes\n', '"Hello."'),
         ('a\tb\n"Hello, you" he said\tno\n"Hello, you"\tyes\n', '"Hello, you" he said'),
         ('a\tb\n"Hello, you\tno\nx"\tyes\n', '"Hello, you'),
