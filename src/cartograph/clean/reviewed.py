@@ -30,7 +30,8 @@ class Reviewed:
         decided: which of the rows those are, ``(n_examples,)``.
         expected, low, high: how many of the others are wrong, with an interval as of the whole; None where that cannot be estimated.
         contradicted: ``more`` or ``fewer`` where people changed more or fewer of the labels that they looked at than the interval, taken of
-            these, allows: then the number of the others is likely too low or too high; else None.
+            these, allows, or more of the last ones down the list than their probabilities do: then the number of the others is likely
+            too low or too high; else None.
         foreseen: how many of the labels that people looked at were estimated to be wrong; None as above.
     """
 
@@ -81,7 +82,11 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
     # By chance alone, people may find two standard errors more or fewer.
     chance = 2.0 * float(np.sqrt((probability[looked] * (1.0 - probability[looked])).sum()))
     side: Literal["more", "fewer"] | None = None
-    if changed > foreseen * above + chance:
+    last, _ = _last_of_list(noise, decided)
+    of_last = probability[list(last)]
+    # The whole may hide what its last rows show: the surest ones are as wrong as they look.
+    by_chance = 2.0 * float(np.sqrt((of_last * (1.0 - of_last)).sum()))
+    if changed > foreseen * above + chance or np.count_nonzero(list(last.values())) > float(of_last.sum()) + by_chance + 1.0:
         side = "more"
     elif changed < foreseen * below - chance:
         side = "fewer"
@@ -98,15 +103,28 @@ def errors_go_on(noise: pa.Table, decided: pa.Table) -> str:
         noise: the suspects (``schema.NOISE``), in any order.
         decided: ``DECIDED``, of some of these rows.
     """
+    last, more = _last_of_list(noise, decided)
+    changed = int(np.count_nonzero(list(last.values())))
+    if not more or len(last) < _FEWEST or 2 * changed < len(last):
+        return ""
+    return f"People changed {changed} of the last {len(last)} labels down the list: errors go on below it."
+
+
+def _last_of_list(noise: pa.Table, decided: pa.Table) -> tuple[dict[int, bool], bool]:
+    """Return the places of the last rows down the list, and whether people changed their labels; and whether rows are left below them.
+
+    None where people have not decided about all of the list.
+    """
     changed = dict(zip(decided[UID].to_pylist(), decided["changed"].to_pylist(), strict=True))
     rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
     asked = np.flatnonzero(listed | (rank > rank[listed].max(initial=0)))
-    found = [changed.get(uid) for uid in noise[UID].take(pa.array(asked[np.argsort(rank[asked])])).to_pylist()]
+    asked = asked[np.argsort(rank[asked])]
+    found = [changed.get(uid) for uid in noise[UID].take(pa.array(asked)).to_pylist()]
     end = found.index(None) if None in found else len(found)
-    last = found[max(end - _LAST, 0) : end]
-    if end < np.count_nonzero(listed) or end == len(found) or len(last) < _FEWEST or 2 * sum(map(bool, last)) < len(last):
-        return ""
-    return f"People changed {sum(map(bool, last))} of the last {len(last)} labels down the list: errors go on below it."
+    if end < np.count_nonzero(listed):
+        return {}, False
+    start = max(end - _LAST, 0)
+    return {row: bool(one) for row, one in zip(asked[start:end].tolist(), found[start:end], strict=True)}, end < len(found)
 
 
 def open_suspects(noise: pa.Table, decided: pa.Table) -> pa.Table:

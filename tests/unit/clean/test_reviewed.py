@@ -118,3 +118,17 @@ def test_two_labels_are_too_few_to_say_that_errors_go_on() -> None:
     assert (
         errors_go_on(short, looked_at([True, True, True])) == "People changed 3 of the last 3 labels down the list: errors go on below it."
     )
+
+
+def test_labels_below_the_list_that_people_changed_far_more_often_than_was_estimated_contradict_the_number() -> None:
+    noise, wrong = listed(PROBABILITY), {"expected": 50.0, "low": 25.0, "high": 400.0}
+    # The first 40 are wrong as often as was said, and the wide interval would hold what comes then.
+    found = reviewed(noise, looked_at([True] * 36 + [False] * 4 + [True] * 12 + [False] * 8), wrong)
+    assert found is not None and found.contradicted == "more"
+    some = reviewed(noise, looked_at([True] * 36 + [False] * 4 + [True] * 2 + [False] * 18), wrong)
+    assert some is not None and some.contradicted is None
+    far = pa.concat_tables(
+        [looked_at([True] * 36 + [False] * 4), pa.table([[f"u{row:03}" for row in range(100, 120)], [True] * 20], DECIDED)]
+    )
+    apart = reviewed(noise, far, wrong)
+    assert apart is not None and apart.contradicted is None, "rows that were not asked in their order say nothing of those between"

@@ -43,6 +43,16 @@ def test_where_people_find_other_numbers_than_were_estimated_that_is_said(audit:
     assert not any("looked at" in said for said in verdict(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))).lines)
 
 
+def test_where_people_found_more_the_number_of_the_others_is_what_models_see(audit: Audit) -> None:
+    wrong = {"expected": 0.2, "low": 0.1, "high": 0.3, "most": 9.0}
+    found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
+    few = found.suspects.rows.set_column(1, "probability", pa.array([0.02] * 8))
+    seen = looked_at(audit, replace(found, suspects=replace(found.suspects, rows=few)), dict.fromkeys(("u0", "u1", "u3"), True))
+    start = "People looked at 3 of 8 labels and changed or dropped 3; more of the others are wrong than the about 0 (95\u00a0% CI "
+    assert headline(seen).startswith(start) and ") that models see; " in headline(seen)
+    assert any(line.endswith("the number of the others is likely too low.") for line in verdict(seen).lines)
+
+
 def test_where_people_changed_the_last_labels_of_the_list_the_next_rows_are_named(audit: Audit) -> None:
     found = with_suspects(audit, flagged=(1, 0, 3))
     every = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))
