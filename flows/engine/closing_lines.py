@@ -9,7 +9,7 @@ from pathlib import Path
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from cartograph.page.read_verdict import BEYOND, GATHER, OF_SET, verdict_of
-from tasks.audit.clean import FOUND
+from tasks.audit.clean import FOUND, METRICS
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.ingest import Sources
@@ -64,9 +64,10 @@ def _print_runs(space: Workspace) -> None:
 
 
 def _no_suspects(space: Workspace) -> bool:
-    """Return whether an audit of rows with one label each found none."""
-    record = space.resolve(FOUND)
-    return not has_several_labels(space.settings) and record.is_file() and read_json(record).get("suspects") == 0
+    """Return whether an audit of rows with one label each found none, or people decided about all of them."""
+    counts = ((FOUND, "suspects"), (METRICS, "suspects.open"))
+    found = [read_json(path).get(name) for path, name in ((space.resolve(file), name) for file, name in counts) if path.is_file()]
+    return not has_several_labels(space.settings) and 0 in found
 
 
 def _print_next(space: Workspace) -> None:

@@ -33,8 +33,9 @@ def write_decided(
     found = reviewed(noise, decided, wrong)
     if found is None:
         return {}
-    left = {} if found.expected is None else {"wrong.left.expected": found.expected}
-    return {"decisions.changed": found.changed} | {name: round(value, 6) for name, value in left.items()}
+    left = {} if found.expected is None else {"wrong.left.expected": round(found.expected, 6)}
+    listed = noise["flagged"].to_numpy(zero_copy_only=False)
+    return {"decisions.changed": found.changed, "suspects.open": int((listed & ~found.decided).sum()), **left}
 
 
 def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:

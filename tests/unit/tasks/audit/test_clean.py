@@ -250,7 +250,8 @@ def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there
         "by": "Bob",
     }
     assert (changes[audit.uid[2]]["why"], changes[audit.uid[2]]["by"]) == ("twice there", "Bob")
-    assert audit.content("reports/clean.metrics.json")["suspects.kept"] == 1
+    metrics = audit.content("reports/clean.metrics.json")
+    assert [metrics[name] for name in ("suspects.kept", "suspects.open", "decisions.changed")] == [1, 1, 2]
     assert audit.uid[4] not in (audit.path / "reports/review.csv").read_text()
     (audit.path / "review/decisions.csv").unlink()
     assert audit.clean().receipt == first
