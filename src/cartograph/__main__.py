@@ -297,7 +297,8 @@ def _next_rows(page: Audit) -> str:
     if least < _HARDLY:
         return "no suspects"
     shown = math.floor(least * 100) / 100
-    return f"no suspects; --threshold {shown} lists the {counted(sum(one >= shown for one in doubted), 'row')} doubted most"
+    what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
+    return f"no suspects; --threshold {shown} lists the {what} doubted most"
 
 
 def _say_cleaned(folder: Path, written: Written, ingested: IngestedSet, done: str) -> None:
