@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,16 +13,11 @@ from cartograph.frames.terminal import say, watched
 from cartograph.wording import names_between_commas, visible
 
 if TYPE_CHECKING:
-    from cartograph.frames.cleaned_rows import Recipe
-    from cartograph.frames.labels_result import LabelsAudit
     from cartograph.frames.opened import FileForm
-    from cartograph.frames.result import FrameAudit
     from cartograph.frames.rows import Rows
-    from cartograph.frames.tables import Written
     from cartograph.ingest.canonical import IngestedSet
-    from cartograph.page.audit import Audit
 
-_NAMED, _NEXT, _HARDLY, _INTERRUPTED = 5, 50, 0.01, 130
+_NAMED, _INTERRUPTED = 5, 130
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
 
@@ -138,13 +132,14 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows
+    from cartograph.frames.closing import say_cleaned, write_and_say
 
     with watched() as (trained, judged):
         found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
-    written = _end(found, folder, part, given.recipe)
-    _say_cleaned(folder, written, rows.ingested, found.changes(given.recipe))
+    written = write_and_say(found, folder, part, given.recipe)
+    say_cleaned(folder, written, rows.ingested, found.changes(given.recipe))
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -159,12 +154,13 @@ def _audit_labels(given: argparse.Namespace) -> None:
     for sentence in (rows.one_each_sentence, rows.empty_sentence, rows.left_out_sentence(3)):
         if sentence:
             say(sentence)
+    from cartograph.frames.closing import say_cleaned, write_and_say
     from cartograph.frames.several_labels import audit_labels
 
     with watched() as (trained, judged):
         found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
-    written = _end(found, folder, part)
+    written = write_and_say(found, folder, part)
     done = (
         f"{counted(found.corrections, 'label')} put right, the most surely wrong"
         if found.corrections
@@ -172,7 +168,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    _say_cleaned(folder, written, rows.rows.ingested, done)
+    say_cleaned(folder, written, rows.rows.ingested, done)
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
@@ -251,66 +247,6 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
             f"name {them} with --feature to read {them}"
         )
     return [*lines, *telling]
-
-
-def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
-    """Write the results and say what was found."""
-    from cartograph.frames.tables import write_tables
-    from cartograph.page.gathered import catch_all_sentence, gathered_sentence
-    from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
-    from cartograph.page.verdict import beyond_interval
-    from cartograph.wording import labels_wrong
-
-    report = found.report(folder / "report.html")
-    written = write_tables(found, folder, recipe)
-    wrong, page = found.wrong, found._page
-    for sentence in (page.training["learning"]["sentence"], *page.impossible):
-        if sentence:
-            say(sentence)
-    if wrong is not None:
-        sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
-        say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
-        for line in beyond_interval(page):
-            say(line)
-    elif not page.impossible:
-        why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
-        say(f"{part}; how many labels are wrong cannot be estimated{because}")
-    for line in filter(None, (gathered_sentence(page), catch_all_sentence(page))):
-        say(line)
-    say("")
-    say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    say(f"{written.suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
-    return written
-
-
-def _next_rows(page: Audit) -> str:
-    """Return that no row is listed, and how to list those that are doubted most; empty where some are."""
-    from cartograph.wording import counted
-
-    if page.suspects is None or page.impossible or len(page.flagged):
-        return ""
-    # At or above it stands what is no suspect since its class has two names.
-    probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
-    doubted = sorted((one for one in probabilities if one < threshold), reverse=True)
-    least = doubted[:_NEXT][-1] if doubted else 0.0
-    if least < _HARDLY:
-        return "no suspects"
-    shown = math.floor(least * 100) / 100
-    what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
-    return f"no suspects; --threshold {shown} lists the {what} doubted most"
-
-
-def _say_cleaned(folder: Path, written: Written, ingested: IngestedSet, done: str) -> None:
-    """Say how many rows the cleaned file has, of how many where some were set aside, and which file has its cells as they are."""
-    from cartograph.wording import counted
-
-    kept, aside, guarded = written.rows, len(ingested.quarantine), written.guarded
-    rows = f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
-    say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
-    if guarded:
-        why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
-        say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""What the command `cartograph` writes at the end of an audit, and says of it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from cartograph.frames.cleaned_rows import Recipe
+from cartograph.frames.labels_result import LabelsAudit
+from cartograph.frames.result import FrameAudit
+from cartograph.frames.tables import Written, write_tables
+from cartograph.frames.terminal import say
+from cartograph.ingest.canonical import IngestedSet
+from cartograph.page.audit import Audit
+from cartograph.page.gathered import catch_all_sentence, gathered_sentence
+from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
+from cartograph.page.verdict import beyond_interval
+from cartograph.wording import counted, labels_wrong
+
+_NEXT, _HARDLY = 50, 0.01
+"""Rows that are named where none is a suspect, and the probability below which they are not worth it."""
+
+
+def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
+    """Write the results and say what was found; ``part``: how many suspects there are, as a clause."""
+    report = found.report(folder / "report.html")
+    written = write_tables(found, folder, recipe)
+    wrong, page = found.wrong, found._page
+    for sentence in (page.training["learning"]["sentence"], *page.impossible):
+        if sentence:
+            say(sentence)
+    if wrong is not None:
+        sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
+        say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        for line in beyond_interval(page):
+            say(line)
+    elif not page.impossible:
+        why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
+        because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
+        say(f"{part}; how many labels are wrong cannot be estimated{because}")
+    for line in filter(None, (gathered_sentence(page), catch_all_sentence(page))):
+        say(line)
+    say("")
+    say(f"{report}: the map, the suspects and the reasons; open it in a browser")
+    say(f"{written.suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
+    return written
+
+
+def _next_rows(page: Audit) -> str:
+    """Return that no row is listed, and how to list those that are doubted most; empty where some are."""
+    if page.suspects is None or page.impossible or len(page.flagged):
+        return ""
+    # At or above it stands what is no suspect since its class has two names.
+    probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
+    doubted = sorted((one for one in probabilities if one < threshold), reverse=True)
+    least = doubted[:_NEXT][-1] if doubted else 0.0
+    if least < _HARDLY:
+        return "no suspects"
+    shown = math.floor(least * 100) / 100
+    what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
+    return f"no suspects; --threshold {shown} lists the {what} doubted most"
+
+
+def say_cleaned(folder: Path, written: Written, ingested: IngestedSet, done: str) -> None:
+    """Say how many rows the cleaned file has, of how many where some were set aside, and which file has its cells as they are."""
+    kept, aside, guarded = written.rows, len(ingested.quarantine), written.guarded
+    rows = f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
+    say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
+    if guarded:
+        why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
+        say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")
