@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -226,12 +227,17 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
 def test_an_interruption_ends_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,label\n" + "".join(f"word {row},{row % 2}\n" for row in range(90)))
     program = (
-        "import os, signal, sys, threading; from cartograph.__main__ import main; "
-        "threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start(); "
-        "sys.exit(main(['audit', 'rows.csv', '--epochs', '100000']))"
+        "import sys; from cartograph.frames import terminal; terminal.EVERY_SECONDS = 0.0; "
+        "from cartograph.__main__ import main; sys.exit(main(['audit', 'rows.csv', '--epochs', '100000']))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (130, "\nstopped before its results were whole; run the command again.\n")
+    running = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with running:
+        assert running.stdout is not None
+        # Once it trains: while Python imports, an interruption may be lost.
+        assert any(" examples, " in line for line in running.stdout)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=120)[1]
+    assert (running.returncode, said) == (130, "\nstopped before its results were whole; run the command again.\n")
     assert not (tmp_path / "rows-audit/suspects.csv").exists()
 
 
