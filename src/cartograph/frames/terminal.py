@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from cartograph.data.progress import Pace, Progress
 from cartograph.wording import visible
@@ -24,14 +27,43 @@ def watched() -> Iterator[tuple[Progress, Progress | None]]:
 
     On a terminal in a line that is written over, once a part takes long; elsewhere a training says so in a line from time to time.
     """
-    if not sys.stderr.isatty():
-        yield _lines(), None
+    with _interruptible() as stopped:
+        if not sys.stderr.isatty():
+            yield _stopping(_lines(), stopped), None
+            return
+        try:
+            yield _stopping(_line("training", "examples"), stopped), _stopping(_line("judging labels", "folds of models"), stopped)
+        finally:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Note an interruption while the block runs: where an object is being let go of, Python loses the exception that it raises."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield stopped
         return
+
+    def stop(number: int, frame: object) -> NoReturn:
+        stopped.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
     try:
-        yield _line("training", "examples"), _line("judging labels", "folds of models")
+        yield stopped
     finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stopping(update: Progress, stopped: threading.Event) -> Progress:
+    def checked(done: int, total: int) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        update(done, total)
+
+    return checked
 
 
 def _line(part: str, unit: str) -> Progress:
