@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.clean.cleaning import aligned
 from cartograph.clean.decisions import COLUMNS, Decision, check, entries_of
+from cartograph.data.arrays import Integers
 from cartograph.data.images import shown_fields
 from cartograph.data.spreadsheet import read_sheet, write_sheet
 from cartograph.errors import InputError
@@ -49,6 +50,16 @@ def flagged_rows(noise: pa.Table) -> pa.Array:
     return flagged.take(pc.sort_indices(noise["rank"].take(flagged)))
 
 
+def down_the_list(noise: pa.Table) -> Integers:
+    """Return the places of the flagged rows, most suspect first, and behind them of those that rank below.
+
+    What ranks above the last of the list and is not on it has another form of its own class for suggestion, and is left out.
+    """
+    rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
+    asked = np.flatnonzero(listed | (rank > rank[listed].max(initial=0)))
+    return asked[np.argsort(rank[asked])]
+
+
 def asked_rows(noise: pa.Table, decided: Container[str], further: int) -> pa.Array:
     """Return the places of the flagged rows, most suspect first, and behind them of rows that rank below.
 
@@ -60,10 +71,7 @@ def asked_rows(noise: pa.Table, decided: Container[str], further: int) -> pa.Arr
     flagged = flagged_rows(noise)
     if not further:
         return flagged
-    rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
-    # What ranks above the last of the list and is not on it has another form of its own class for suggestion.
-    below = np.flatnonzero(rank > rank[listed].max(initial=0))
-    below = below[np.argsort(rank[below])]
+    below = down_the_list(noise)[len(flagged) :]
     open_ = np.array([uid not in decided for uid in noise[UID].take(pa.array(below)).to_pylist()], bool)
     return pa.concat_arrays([flagged.cast(pa.int64()), pa.array(below[~open_ | (np.cumsum(open_) <= further)], pa.int64())])
 

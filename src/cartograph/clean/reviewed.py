@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.clean.decisions import Decision
+from cartograph.clean.review_sheet import down_the_list
 from cartograph.data.arrays import Bools
 from cartograph.schema import NOISE, UID, schema_of
 
@@ -116,9 +117,7 @@ def _last_of_list(noise: pa.Table, decided: pa.Table) -> tuple[dict[int, bool], 
     None where people have not decided about all of the list.
     """
     changed = dict(zip(decided[UID].to_pylist(), decided["changed"].to_pylist(), strict=True))
-    rank, listed = noise["rank"].to_numpy(), noise["flagged"].to_numpy(zero_copy_only=False)
-    asked = np.flatnonzero(listed | (rank > rank[listed].max(initial=0)))
-    asked = asked[np.argsort(rank[asked])]
+    asked, listed = down_the_list(noise), noise["flagged"].to_numpy(zero_copy_only=False)
     found = [changed.get(uid) for uid in noise[UID].take(pa.array(asked)).to_pylist()]
     end = found.index(None) if None in found else len(found)
     if end < np.count_nonzero(listed):

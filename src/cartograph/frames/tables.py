@@ -52,7 +52,6 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
         found: an audit of a frame or a file.
         folder: where they are written; made where it is missing.
         recipe: how rows of one label are cleaned (``FrameAudit.cleaned``).
-
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "suspects.csv"
@@ -66,11 +65,12 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     rows = found._rows if isinstance(found, FrameAudit) else None
     (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
     guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"
-    typed.unlink(missing_ok=True)
-    if rows is not None and rows.source is not None:
-        _write_own_form(cleaned, rows, rows.source, folder)
-    if guarded and not typed.exists():
+    source = None if rows is None else rows.source
+    own = rows is not None and source is not None and _write_own_form(cleaned, rows, source, folder)
+    if guarded and not own:
         write_parquet(_as_they_are(cleaned), typed)
+    elif not own and (source is None or Path(source.path).resolve() != typed.resolve()):
+        typed.unlink(missing_ok=True)  # An earlier audit's.
     if len(found.set_aside):
         (folder / "set-aside.csv").write_bytes(
             write_sheet(list(found.set_aside.columns), [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)])
@@ -118,8 +118,12 @@ def _kind(source: Source) -> str:
     return source.format or format_of(source.path, source.name)
 
 
-def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: Path) -> None:
-    """Write the rows that stay as the TSV, JSONL or Parquet file that they were read from has them, but for new labels."""
+def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: Path) -> bool:
+    """Write the rows that stay as the TSV, JSONL or Parquet file that they were read from has them, but for new labels.
+
+    Returns:
+        whether it was a Parquet file.
+    """
     kind, label = _kind(source), rows.columns[-1]
     if kind == "tsv":
         (folder / "cleaned.tsv").write_bytes(_data(cleaned, source, "tsv"))
@@ -133,3 +137,5 @@ def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: P
         rewrite(source, label, kept, folder / f"cleaned{own_suffix(source)}")
     if kind == "parquet" and (table := parquet_rows(source, label, kept)) is not None:
         write_parquet(table if weights is None else table.append_column(WEIGHT, pa.array(weights.to_numpy())), folder / "cleaned.parquet")
+        return True
+    return False

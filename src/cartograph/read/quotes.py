@@ -12,8 +12,8 @@ from cartograph.read.source import Source
 
 Quoting = Literal["standard", "none"]
 
-_NEEDED = ('""', ",", "\t")
-"""What spreadsheets and programs put quotes around a field for, beside ends of lines."""
+_NEEDED = ('""', ",")
+"""What spreadsheets and programs put quotes around a field for, beside tabs and ends of lines."""
 
 
 def quoting_of(source: Source, kind: str) -> Quoting:

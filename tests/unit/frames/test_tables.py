@@ -89,6 +89,17 @@ def test_where_a_cell_got_an_apostrophe_a_parquet_file_has_all_as_they_are(
     assert pd.read_parquet(tmp_path / "out/cleaned.parquet")["text"][0] == "@x 0\rtwo\nthree"
 
 
+def test_a_parquet_file_that_is_audited_where_it_lies_is_not_lost(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": [f"{'xy'[number % 2]} {number}" for number in range(40)], "label": ["a", "b"] * 20})
+    frame.to_parquet(tmp_path / "cleaned.parquet")
+    write_tables(audit(tmp_path / "cleaned.parquet", text="text", label="label", epochs=2), tmp_path)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cleaned.parquet"), frame)
+    # Of a file in another form, an earlier audit's is no result of this one.
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    write_tables(audit(tmp_path / "rows.csv", text="text", label="label", epochs=2), tmp_path)
+    assert not (tmp_path / "cleaned.parquet").exists()
+
+
 def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     kinds = rng.integers(0, 2, 300)
