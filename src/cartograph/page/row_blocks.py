@@ -82,7 +82,7 @@ class Answers:
         version: what the decisions belong to: these suspects of these rows.
         labels: the classes by id, as a file of decisions has them (``spreadsheet.guarded``).
         total: all suspects that the page lists.
-        command: what takes the file in; empty where nothing does.
+        command: what takes the file in.
     """
 
     version: str

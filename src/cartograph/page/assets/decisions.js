@@ -86,7 +86,7 @@ function decisionBar(total) {
   decided.listeners.push(update);
   update();
   return el("div", { class: "decision-bar" }, el("label", {}, "Your name ", name), save, status,
-    el("p", { class: "note" }, "Decisions stay in this browser until you download them.", ANSWERS.command ? [" Then: ", el("code", {}, ANSWERS.command)] : null));
+    el("p", { class: "note" }, "Decisions stay in this browser until you download them. Then: ", el("code", {}, ANSWERS.command)));
 }
 
 if (ANSWERS) recall();

@@ -112,8 +112,7 @@ def _pairs(audit: Audit) -> Heat | None:
 def _answers(audit: Audit) -> Answers:
     uids = audit.measures[UID].take(audit.flagged).to_pylist()
     version = hashlib.sha256(json.dumps([audit.how_made.name, audit.info.labels, audit.gold[audit.flagged].tolist(), uids]).encode())
-    review = audit.how_made.review
-    command = f"{review} --import decisions.csv" if review else ""
+    command = f"{audit.how_made.review} --import decisions.csv"
     return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
 
 
