@@ -62,6 +62,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.clean.cleaning import clean, cleaned_examples, version
+    from cartograph.clean.reviewed import as_people_found, decided_table
     from cartograph.data.parquet import write_parquet
     from cartograph.dynamics.decision_rows import decision_names
     from cartograph.ingest.label_rows import with_label_sets
@@ -78,7 +79,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     row = order // len(names)
     known = [bool(label["known"]) for label in read_json(inputs[_LABELS])]
-    sure = _in_whole_sets(noise, answers, known, order, label_matrix(rows).astype(bool), params.precision)
+    found_by_people = decided_table(decisions, given_labels(answers)[0])
+    surely = as_people_found(noise, found_by_people) >= params.precision
+    sure = _in_whole_sets(noise, answers, known, order, label_matrix(rows).astype(bool), surely)
     cleaning = clean(answers, sure, decisions, recipe=params.recipe, relabel_above=0.0, precision=0.0)
     cleaning, kept = _whole_rows(cleaning, answers, row, len(rows), decisions)
     flat = np.empty(len(answers), dtype=np.int64)
@@ -129,9 +132,9 @@ def require_own_answers(decisions: Iterable[Decision], answers: pa.Table) -> Non
             )
 
 
-def _in_whole_sets(noise: pa.Table, answers: pa.Table, known: list[bool], order: Integers, given: Bools, precision: float) -> pa.Table:
-    """Return the suspects with those alone flagged that are changed without a person: sure enough, of labels of which it is known how many
-    answers are wrong, and in rows that then have a set of labels that another row has (``clean.whole_sets``).
+def _in_whole_sets(noise: pa.Table, answers: pa.Table, known: list[bool], order: Integers, given: Bools, enough: Bools) -> pa.Table:
+    """Return the suspects with those alone flagged that are changed without a person: sure ``enough``, of labels of which it is known
+    how many answers are wrong, and in rows that then have a set of labels that another row has (``clean.whole_sets``).
     """
     import numpy as np
     import pyarrow as pa
@@ -141,7 +144,7 @@ def _in_whole_sets(noise: pa.Table, answers: pa.Table, known: list[bool], order:
 
     listed = noise["flagged"].to_numpy(zero_copy_only=False) & np.array(known)[answers[LABEL].to_numpy() // 2]
     likely, surely = np.zeros(given.size, dtype=bool), np.zeros(given.size, dtype=bool)
-    likely[order], surely[order] = listed, listed & (noise["probability"].to_numpy() >= precision)
+    likely[order], surely[order] = listed, listed & enough
     sure = turned_as_sets(given, surely.reshape(given.shape), likely.reshape(given.shape)).ravel()[order]
     return noise.set_column(noise.schema.get_field_index("flagged"), noise.schema.field("flagged"), pa.array(sure))
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
+from cartograph.clean.recalibration import no_surer
 from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers, Integers32
 from cartograph.data.content import content_digest
 from cartograph.errors import GateError, InputError
@@ -70,7 +71,8 @@ def clean(
 ) -> Cleaning:
     """Decide about every row: by people where they decided, by the recipe where it is a suspect that is sure enough, else it stays.
 
-    ``drop-flagged`` drops the suspects whose probability of a wrong label is at least ``precision``. ``relabel`` gives such a suspect its
+    ``drop-flagged`` drops the suspects whose probability of a wrong label is at least ``precision``, by the models and by what people found
+    of the labels that they looked at (``recalibration.no_surer``). ``relabel`` gives such a suspect its
     suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``down-weight`` leaves rows and labels as
     they are, and gives every row that nobody decided about its probability of a right label as its weight, ``LEAST_WEIGHT`` at least.
     ``decisions-only`` does nothing of this. The recipe leaves a class alone of which it would take every row, or nearly all of whose rows
@@ -98,7 +100,9 @@ def clean(
     decided = dict(zip(rows.tolist(), decisions.values(), strict=True))
     outcomes = {row: decision.outcome(labels[before[row]]) for row, decision in decided.items()}
     flagged = noise["flagged"].to_numpy().astype(np.bool_)
-    sure = flagged & (noise["probability"].to_numpy() >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
+    changed = np.array([outcomes[row] != labels[before[row]] for row in decided], dtype=bool)
+    wrong = no_surer(noise["probability"].to_numpy(), rows, changed)
+    sure = flagged & (wrong >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
     leaving = sure | np.isin(np.arange(len(before)), [row for row, outcome in outcomes.items() if outcome is None])
     unknown = unknown_classes(before, flagged & ~np.isin(np.arange(len(before)), rows), len(labels)).tolist()
     spared = sorted({label for label in (*_emptied(before, leaving, len(labels)), *unknown) if (before[sure] == label).any()})
@@ -111,7 +115,7 @@ def clean(
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
     names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
     left = np.union1d(rows, np.flatnonzero(np.isin(before, unknown)))
-    weights = _weights(noise["probability"].to_numpy(), ~dropped, left) if recipe == "down-weight" else None
+    weights = _weights(wrong, ~dropped, left) if recipe == "down-weight" else None
     return Cleaning(~dropped, after, changes, overruled, names, weights)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from cartograph.clean.arms import Again, Arm, ArmChoice, choose_arm, kept_as_it_is, rows_changed
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
+from cartograph.clean.recalibration import no_surer
 from cartograph.data.arrays import Integers
 from cartograph.data.linked_rows import row_groups
 from cartograph.data.progress import Progress
@@ -73,7 +74,7 @@ def recommended_arm(
     Args:
         examples: the train set (``schema.examples_schema``).
         noise: its suspects (``schema.NOISE``), in any order.
-        decisions: uid -> what people decided; such a label counts as surely right or wrong.
+        decisions: uid -> what people decided; such a label counts as surely right or wrong, others as that allows (``no_surer``).
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds and, of a large set, a sample of rows.
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
@@ -88,10 +89,10 @@ def recommended_arm(
         arms = {arm: cleaning for arm, cleaning in arms.items() if arm in ("original", "down-weight")}
         if unknown not in WEIGHABLE or len(arms) < 2:
             return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
-    right = 1.0 - aligned(noise, examples)["probability"].to_numpy()
-    for row, uid in enumerate(examples[UID].to_pylist()):
-        if uid in decisions:
-            right[row] = float(decisions[uid].what == "keep")
+    looked_at = {row: decisions[uid] for row, uid in enumerate(examples[UID].to_pylist()) if uid in decisions}
+    places, right_there = np.array(list(looked_at), dtype=np.intp), np.array([one.what == "keep" for one in looked_at.values()], dtype=bool)
+    right = 1.0 - no_surer(aligned(noise, examples)["probability"].to_numpy(), places, ~right_there)
+    right[places] = right_there
     changed = {arm: rows_changed(cleaning, examples[LABEL].to_numpy()) for arm, cleaning in arms.items()}
     if len(right) > MOST_ROWS:
         rows = np.sort(rng.choice(len(right), MOST_ROWS, replace=False))

@@ -8,11 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
+from cartograph.clean.recalibration import no_surer, recalibrate
 from cartograph.clean.review_sheet import down_the_list
-from cartograph.data.arrays import Bools
+from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.schema import NOISE, UID, schema_of
+from cartograph.suspects.how_many import WrongLabels
 
 DECIDED = schema_of({UID: "string", "changed": "bool"})
 """``data/clean/decided.parquet``: the rows that people decided about, and whether they changed the label or dropped the row."""
@@ -29,10 +32,10 @@ class Reviewed:
         rows: how many labels people decided about.
         changed: how many of them they changed, or dropped with their rows.
         decided: which of the rows those are, ``(n_examples,)``.
-        expected, low, high: how many of the others are wrong, with an interval as of the whole; None where that cannot be estimated.
+        expected, low, high: how many of the others are wrong, with an interval, both by what people found; None where that cannot be
+            estimated.
         contradicted: ``more`` or ``fewer`` where people changed more or fewer of the labels that they looked at than the interval, taken of
-            these, allows, or more of the last ones down the list than their probabilities do: then the number of the others is likely
-            too low or too high; else None.
+            these, allows, or more of the last ones down the list than their probabilities do; else None.
         foreseen: how many of the labels that people looked at were estimated to be wrong; None as above.
     """
 
@@ -61,24 +64,25 @@ def decided_table(decisions: Mapping[str, Decision], given: Mapping[str, str]) -
 def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None) -> Reviewed | None:
     """Return what people looked at, and what is left; None where they decided about no row.
 
-    The number of the others is the sum of their probabilities, its interval as wide, in proportion, as that of all.
+    The number of the others is by their probabilities as what people found says that these are to be read (``recalibration``).
 
     Args:
         noise: the suspects (``schema.NOISE``), in any order.
         decided: ``DECIDED``, of some of these rows.
-        wrong: how many labels are wrong, with ``expected``, ``low`` and ``high``; None where that cannot be estimated.
+        wrong: how many labels are wrong, with ``expected``, ``low``, ``high`` and ``most``; None where that cannot be estimated.
     """
     if not decided.num_rows:
         return None
-    place = {uid: row for row, uid in enumerate(noise[UID].to_pylist())}
-    rows = np.array([place[uid] for uid in decided[UID].to_pylist()])
+    rows = _places(noise, decided)
     looked = np.zeros(noise.num_rows, bool)
     looked[rows] = True
-    changed = int(np.count_nonzero(decided["changed"].to_numpy(zero_copy_only=False)))
+    found_wrong = decided["changed"].to_numpy(zero_copy_only=False)
+    changed = int(np.count_nonzero(found_wrong))
     if wrong is None or not wrong["expected"]:
         return Reviewed(len(rows), changed, looked)
     probability = noise["probability"].to_numpy()
-    foreseen, left = float(probability[looked].sum()), float(probability[~looked].sum())
+    foreseen, before = float(probability[looked].sum()), WrongLabels(*(float(wrong[end]) for end in ("expected", "low", "high", "most")))
+    left, low, high = recalibrate(probability[rows], found_wrong).number(probability[~looked], before, changed)
     below, above = wrong["low"] / wrong["expected"], wrong["high"] / wrong["expected"]
     # By chance alone, people may find two standard errors more or fewer.
     chance = 2.0 * float(np.sqrt((probability[looked] * (1.0 - probability[looked])).sum()))
@@ -91,8 +95,17 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
         side = "more"
     elif changed < foreseen * below - chance:
         side = "fewer"
-    high = min(left * above, float(np.count_nonzero(~looked)))
-    return Reviewed(len(rows), changed, looked, left, left * below, high, side, foreseen)
+    return Reviewed(len(rows), changed, looked, left, low, high, side, foreseen)
+
+
+def as_people_found(noise: pa.Table, decided: pa.Table) -> Floats:
+    """Return how likely each label is wrong, for changes that no person makes (``recalibration.no_surer``), in the order of ``noise``.
+
+    Args:
+        noise: the suspects (``schema.NOISE``), in any order.
+        decided: ``DECIDED``, of some of these rows.
+    """
+    return no_surer(noise["probability"].to_numpy(), _places(noise, decided), decided["changed"].to_numpy(zero_copy_only=False))
 
 
 def errors_go_on(noise: pa.Table, decided: pa.Table) -> str:
@@ -109,6 +122,11 @@ def errors_go_on(noise: pa.Table, decided: pa.Table) -> str:
     if not more or len(last) < _FEWEST or 2 * changed < len(last):
         return ""
     return f"People changed {changed} of the last {len(last)} labels down the list: errors go on below it."
+
+
+def _places(noise: pa.Table, decided: pa.Table) -> Integers:
+    rows: Integers = pc.index_in(decided[UID].combine_chunks(), noise[UID].combine_chunks()).to_numpy(zero_copy_only=False)
+    return rows
 
 
 def _last_of_list(noise: pa.Table, decided: pa.Table) -> tuple[dict[int, bool], bool]:

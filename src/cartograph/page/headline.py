@@ -88,8 +88,6 @@ def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:
     expected, low, high = number_left(audit, wrong)
     some, of = about(expected), "the others" if audit.reviewed is not None else counted(audit.rows, "label")
     said = f"about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {about(low)} to {about(high)})"
-    if audit.reviewed is not None and audit.reviewed.contradicted == "more":
-        said = f"more of the others are wrong than the about {some} (95\u00a0% CI {about(low)} to {about(high)}) that models see"
     return f"{looked_at(audit)}{_inside(on_condition(audit), audit)}{said}"
 
 

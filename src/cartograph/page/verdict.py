@@ -171,7 +171,7 @@ def contradicted(found: Reviewed) -> str:
     foreseen = about(found.foreseen)
     return (
         f"People changed {count(found.changed)} of the {counted(found.rows, 'label')} that they looked at, where {foreseen} were estimated "
-        f"to be wrong: the number of the others is likely too {'low' if found.contradicted == 'more' else 'high'}."
+        "to be wrong: the number of the others follows what they found."
     )
 
 

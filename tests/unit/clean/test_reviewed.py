@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from cartograph.clean.decisions import Decision
-from cartograph.clean.reviewed import DECIDED, decided_table, errors_go_on, open_suspects, reviewed
+from cartograph.clean.reviewed import DECIDED, as_people_found, decided_table, errors_go_on, open_suspects, reviewed
 from cartograph.schema import NOISE
 
-WRONG = {"expected": 50.0, "low": 25.0, "high": 100.0}
+WRONG = {"expected": 50.0, "low": 25.0, "high": 100.0, "most": 150.0}
 
 
 def listed(probability: np.ndarray) -> pa.Table:
@@ -55,7 +55,8 @@ def test_what_is_left_is_of_the_rows_that_nobody_looked_at() -> None:
     found = reviewed(listed(PROBABILITY), looked_at([True] * 18 + [False] * 2), WRONG)
     assert found is not None and (found.rows, found.changed) == (20, 18)
     assert found.foreseen == pytest.approx(18.0)
-    assert found.expected == pytest.approx(32.0) and found.low == pytest.approx(16.0) and found.high == pytest.approx(64.0)
+    assert found.low is not None and found.expected is not None and found.high is not None
+    assert 10 < found.low < 25 < found.expected < 36 < found.high < 100
     assert found.contradicted is None
     np.testing.assert_array_equal(np.flatnonzero(found.decided), np.arange(20))
 
@@ -73,7 +74,7 @@ def test_people_who_find_fewer_than_the_interval_allows_contradict_it(changed: i
 
 def test_people_who_find_more_than_the_interval_allows_contradict_it() -> None:
     few = np.concatenate([np.full(40, 0.1), np.full(160, 0.01)])
-    wrong = {"expected": 5.6, "low": 1.0, "high": 11.0}
+    wrong = {"expected": 5.6, "low": 1.0, "high": 11.0, "most": 100.0}
     found = reviewed(listed(few), looked_at([True] * 35 + [False] * 5), wrong)
     assert found is not None and found.contradicted == "more"
     by_chance = reviewed(listed(few), looked_at([True] * 9 + [False] * 31), wrong)
@@ -89,6 +90,25 @@ def test_a_row_that_people_decided_about_is_no_open_suspect() -> None:
     left = open_suspects(listed(PROBABILITY).select(["uid", "flagged", "rank"]), looked_at([True] * 5))
     assert np.flatnonzero(left["flagged"].to_numpy(zero_copy_only=False)).tolist() == list(range(5, 40))
     assert left.column_names == ["uid", "flagged", "rank"]
+
+
+def test_the_number_of_the_others_follows_what_people_found() -> None:
+    numbers = []
+    for changed in (0, 10, 20):
+        found = reviewed(listed(PROBABILITY), looked_at([row < changed for row in range(20)]), WRONG)
+        assert found is not None and found.expected is not None
+        numbers.append(found.expected)
+    assert numbers[0] < 3 < numbers[1] < numbers[2]
+
+
+def test_what_is_changed_without_a_person_is_as_sure_as_what_people_found() -> None:
+    noise = listed(PROBABILITY)
+    np.testing.assert_array_equal(as_people_found(noise, DECIDED.empty_table()), PROBABILITY)
+    all_wrong = as_people_found(noise, looked_at([True] * 20))
+    np.testing.assert_array_equal(all_wrong[:40], PROBABILITY[:40])
+    shuffled = noise.take(pa.array(np.random.default_rng(1).permutation(200)))
+    none_wrong = as_people_found(shuffled, looked_at([False] * 20))
+    assert none_wrong.max() < 0.3 and (none_wrong <= shuffled["probability"].to_numpy()).all()
 
 
 def test_errors_go_on_where_people_changed_most_of_the_last_labels_down_the_whole_list() -> None:
@@ -121,7 +141,7 @@ def test_two_labels_are_too_few_to_say_that_errors_go_on() -> None:
 
 
 def test_labels_below_the_list_that_people_changed_far_more_often_than_was_estimated_contradict_the_number() -> None:
-    noise, wrong = listed(PROBABILITY), {"expected": 50.0, "low": 25.0, "high": 400.0}
+    noise, wrong = listed(PROBABILITY), {"expected": 50.0, "low": 25.0, "high": 400.0, "most": 400.0}
     # The first 40 are wrong as often as was said, and the wide interval would hold what comes then.
     found = reviewed(noise, looked_at([True] * 36 + [False] * 4 + [True] * 12 + [False] * 8), wrong)
     assert found is not None and found.contradicted == "more"

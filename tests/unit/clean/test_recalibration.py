@@ -1,0 +1,68 @@
+"""How probabilities are to be read after people looked at some labels, and how many of the others are wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from cartograph.clean.recalibration import no_surer, recalibrate
+from cartograph.suspects.how_many import WrongLabels
+
+
+def drawn(rng: np.random.Generator, offset: float, slope: float, rows: int = 3000) -> tuple[np.ndarray, np.ndarray, WrongLabels]:
+    """Return probabilities, which labels are wrong where they are to be read so, and the number before anyone looked."""
+    said = rng.beta(0.12, 1.6, rows)
+    wrong = rng.random(rows) < expit(offset + slope * logit(np.clip(said, 1e-9, 1 - 1e-9)))
+    order = np.argsort(-said, kind="stable")
+    expected = float(said.sum())
+    return said[order], wrong[order], WrongLabels(expected, 0.6 * expected, 1.5 * expected, max(2.0 * expected, 1.5 * float(wrong.sum())))
+
+
+@pytest.mark.parametrize(("offset", "slope"), [(0.0, 1.0), (0.8, 0.8), (-1.5, 1.0), (-4.0, 0.7), (1.2, 1.0)])
+@pytest.mark.parametrize("looked", [30, 100])
+def test_the_interval_holds_how_many_of_the_others_are_wrong(offset: float, slope: float, looked: int) -> None:
+    held, nearer = 0, 0
+    for seed in range(20):
+        said, wrong, before = drawn(np.random.default_rng(seed), offset, slope)
+        middle, low, high = recalibrate(said[:looked], wrong[:looked]).number(said[looked:], before, int(wrong[:looked].sum()))
+        left = int(wrong[looked:].sum())
+        assert 0 <= low <= middle <= high <= min(len(said) - looked, before.most)
+        held += low - 0.5 <= left <= high + 0.5
+        nearer += abs(middle - left) <= abs(said[looked:].sum() - left)
+    assert held >= 17, f"{held} of 20 hold it"
+    assert nearer >= 14 or offset == 0.0, f"{nearer} of 20 are nearer than before anyone looked"
+
+
+def test_before_much_was_looked_at_the_probabilities_stay_as_they_are() -> None:
+    said = np.linspace(0.01, 0.99, 99)
+    one = recalibrate(np.array([0.9]), np.array([True])).probability(said)
+    np.testing.assert_allclose(one, said, atol=0.03)
+
+
+def test_what_people_find_right_is_not_changed_without_them() -> None:
+    said = np.concatenate([np.full(30, 0.95), np.full(70, 0.9), np.full(400, 0.02)])
+    rows = np.arange(30)
+    np.testing.assert_array_equal(no_surer(said, np.array([], dtype=int), np.array([], dtype=bool)), said)
+    np.testing.assert_array_equal(no_surer(said, rows, np.ones(30, bool))[:100], said[:100])
+    assert no_surer(said, rows, np.zeros(30, bool)).max() < 0.2
+    half = no_surer(said, rows, rows % 2 == 0)
+    assert 0.2 < half[30] < 0.6 and half[30] < half[0] < 0.7
+    assert (half <= said).all()
+
+
+def test_no_more_are_wrong_than_the_models_contradict_or_are_left() -> None:
+    said = np.concatenate([np.full(40, 0.3), np.full(1000, 0.2)])
+    before = WrongLabels(212.0, 150.0, 300.0, 320.0)
+    every = recalibrate(said[:40], np.ones(40, bool))
+    middle, low, high = every.number(said[40:], before, 40)
+    assert 150 < low <= middle <= high <= 280
+    assert every.number(said[:0], before, 40) == (0.0, 0.0, 0.0)
+    assert every.number(said[40:43], before, 40)[2] <= 3.0
+
+
+def test_the_same_decisions_give_the_same_number() -> None:
+    said, wrong, before = drawn(np.random.default_rng(3), 0.0, 1.0)
+    first = recalibrate(said[:50], wrong[:50]).number(said[50:], before, 9)
+    shuffled = np.random.default_rng(4).permutation(50)
+    assert recalibrate(said[:50][shuffled], wrong[:50][shuffled]).number(said[50:], before, 9) == pytest.approx(first, rel=1e-9)
