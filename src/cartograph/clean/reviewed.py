@@ -37,6 +37,7 @@ class Reviewed:
         contradicted: ``more`` or ``fewer`` where people changed more or fewer of the labels that they looked at than the interval, taken of
             these, allows, or more of the last ones down the list than their probabilities do; else None.
         foreseen: how many of the labels that people looked at were estimated to be wrong; None as above.
+        open_wrong: how many of the suspects that nobody decided about are wrong, by what people found; None as above.
     """
 
     rows: int
@@ -47,6 +48,7 @@ class Reviewed:
     high: float | None = None
     contradicted: Literal["more", "fewer"] | None = None
     foreseen: float | None = None
+    open_wrong: float | None = None
 
 
 def decided_table(decisions: Mapping[str, Decision], given: Mapping[str, str]) -> pa.Table:
@@ -82,7 +84,9 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
         return Reviewed(len(rows), changed, looked)
     probability = noise["probability"].to_numpy()
     foreseen, before = float(probability[looked].sum()), WrongLabels(*(float(wrong[end]) for end in ("expected", "low", "high", "most")))
-    left, low, high = recalibrate(probability[rows], found_wrong).number(probability[~looked], before, changed)
+    read = recalibrate(probability[rows], found_wrong)
+    left, low, high = read.number(probability[~looked], before, changed)
+    open_wrong = float(read.probability(probability[~looked & noise["flagged"].to_numpy(zero_copy_only=False)]).sum())
     below, above = wrong["low"] / wrong["expected"], wrong["high"] / wrong["expected"]
     # By chance alone, people may find two standard errors more or fewer.
     chance = 2.0 * float(np.sqrt((probability[looked] * (1.0 - probability[looked])).sum()))
@@ -95,7 +99,7 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
         side = "more"
     elif changed < foreseen * below - chance:
         side = "fewer"
-    return Reviewed(len(rows), changed, looked, left, low, high, side, foreseen)
+    return Reviewed(len(rows), changed, looked, left, low, high, side, foreseen, open_wrong)
 
 
 def as_people_found(noise: pa.Table, decided: pa.Table) -> Floats:

@@ -43,7 +43,7 @@ def _doubt(audit: Audit) -> str:
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
             what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
-            sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{_changed(audit) if number else ''}"
+            sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{f'{_open_wrong(audit)}{_changed(audit)}' if number else ''}"
             return _capital(f"{number_of_wrong(audit, wrong)}; {sure}")
         looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
@@ -68,6 +68,15 @@ def _doubt(audit: Audit) -> str:
     other = int(np.count_nonzero(audit.disagreeing))
     part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
     return f"Over its training the model preferred another label for {part}"
+
+
+def _open_wrong(audit: Audit) -> str:
+    """Return how many of several suspects are wrong by what people found, as a clause; empty where they looked at none."""
+    found = audit.reviewed
+    if found is None or found.open_wrong is None or len(audit.flagged) < 2:
+        return ""
+    some = about(found.open_wrong)
+    return f", {'hardly any' if some == '0' else f'about {some}'} of them wrong by what people found"
 
 
 def _capital(said: str) -> str:

@@ -44,6 +44,18 @@ def test_where_people_find_other_numbers_than_were_estimated_that_is_said(audit:
     assert not any("looked at" in said for said in verdict(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))).lines)
 
 
+def test_how_many_of_the_suspects_left_are_wrong_follows_what_people_found(audit: Audit) -> None:
+    wrong = {"expected": 4.0, "low": 3.9, "high": 4.1, "most": 9.0}
+    found = with_suspects(audit, flagged=(1, 0, 3, 2, 4, 5), calibrated=True, wrong=wrong)
+    sure = found.suspects.rows.set_column(1, "probability", pa.array([0.9] * 6 + [0.02] * 2))
+    found = replace(found, suspects=replace(found.suspects, rows=sure))
+    right = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3", "u2"), True))
+    assert "; 2 rows are suspects, about 2 of them wrong by what people found, " in headline(right)
+    assert "of them wrong by" not in headline(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u2", "u3", "u4"), True)))
+    few = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3", "u2"), False))
+    assert few.reviewed is not None and few.reviewed.open_wrong is not None and few.reviewed.open_wrong < 1.2
+
+
 def test_where_people_found_more_the_number_of_the_others_is_higher_than_models_see(audit: Audit) -> None:
     wrong = {"expected": 0.2, "low": 0.1, "high": 0.3, "most": 9.0}
     found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
