@@ -3,9 +3,10 @@
 `python benchmarks/copies.py [--sets trec,subj] [--seeds 1,2,3] [--output FILE]`
 
 A thousand texts of a set, two in five of them two to four times there, in random order; a tenth of the labels wrong: `apart` (each row on
-its own), `together` (a text's label on all its copies), or `both` (half of the texts each). The committee reads words. cleanlab gets
-cross-validated logistic regressions on the same TF-IDF matrix, stratified, as its users do, and the better of its two scores, chosen with
-the truth in hand.
+its own), `together` (a text's label on all its copies), or `both` (half of the texts each). Or `strays`: each text is there once and right,
+but a tenth of them once more with another class's label, as a join gone wrong leaves them; `strays, copies`: as many others are there once
+more with their own label. The committee reads words. cleanlab gets cross-validated logistic regressions on the same TF-IDF matrix,
+stratified, as its users do, and the better of its two scores, chosen with the truth in hand.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from cleanlab_peer import on_features, peer_version  # noqa: E402
 from label_sets import SETS, read  # noqa: E402
 
 TEXTS, REPEATED, WRONG = 1_000, 0.4, 0.1
-WAYS = ("apart", "together", "both")
+WAYS = ("apart", "together", "both", "strays", "strays, copies")
 
 
 def planted(labels: np.ndarray, text: np.ndarray, n_classes: int, way: str, rng: np.random.Generator) -> np.ndarray:
@@ -38,6 +39,18 @@ def planted(labels: np.ndarray, text: np.ndarray, n_classes: int, way: str, rng:
     return together if way == "together" else apart
 
 
+def strays(labels: np.ndarray, n_classes: int, copies: bool, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the text of each row and its label, a tenth of the texts there once more under another label."""
+    number, again = len(labels), rng.permutation(len(labels))
+    stray, copied = np.split(again[: round(2 * WRONG * number)], 2)
+    text = np.concatenate([np.arange(number), stray, copied if copies else copied[:0]])
+    noised = labels[text].copy()
+    rows = slice(number, number + len(stray))
+    noised[rows] = (labels[stray] + rng.integers(1, n_classes, len(stray))) % n_classes
+    order = rng.permutation(len(text))
+    return text[order], noised[order]
+
+
 def cell(name: str, way: str, seed: int) -> tuple[float, float, float]:
     """Return the average precision with the labels of copies, without, and cleanlab's."""
     from cartograph.data.linked_rows import linked_texts
@@ -48,9 +61,12 @@ def cell(name: str, way: str, seed: int) -> tuple[float, float, float]:
     rng = np.random.default_rng([seed, 7])
     texts, given = read(name, TEXTS, seed)
     names, labels = np.unique(given, return_inverse=True)
-    text = np.repeat(np.arange(len(texts)), np.where(rng.random(len(texts)) < 1 - REPEATED, 1, rng.integers(2, 5, len(texts))))
-    rng.shuffle(text)
-    noised = planted(labels, text, len(names), way, rng)
+    if way.startswith("strays"):
+        text, noised = strays(labels, len(names), "copies" in way, rng)
+    else:
+        text = np.repeat(np.arange(len(texts)), np.where(rng.random(len(texts)) < 1 - REPEATED, 1, rng.integers(2, 5, len(texts))))
+        rng.shuffle(text)
+        noised = planted(labels, text, len(names), way, rng)
     rows = [texts[row] if len(texts[row]) > 1 else texts[row][0] for row in text.tolist()]
     groups, features = linked_texts(rows), text_features(rows)
     wrong, scores = noised != labels[text], []
@@ -73,7 +89,7 @@ def main() -> int:
     warnings.filterwarnings("ignore")
     seeds = [int(seed) for seed in args.seeds.split(",")]
     lines = [
-        f"average precision, {TEXTS:,} texts, 40 % of them 2 to 4 times, mean over seeds {args.seeds}; cleanlab {peer_version()}",
+        f"average precision, {TEXTS:,} texts, 40 % 2 to 4 times (strays: 10 % once more); seeds {args.seeds}; cleanlab {peer_version()}",
         "set labels wrong".ljust(24) + "| copies heard | not heard | cleanlab",
     ]
     unknown = set(args.sets.split(",")) - set(SETS)

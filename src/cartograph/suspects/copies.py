@@ -6,8 +6,8 @@ own, by the same transition T[y, ·] of their one true class y (Dawid & Skene 19
 is not in the text, as if they were no copies. The shares of the three show in how often copies agree, beyond what the models make of
 their texts, and are fitted by maximum likelihood (EM; Dempster, Laird & Rubin 1977): only in the second way do others' labels say
 something. The third is left out unless it makes the labels clearly likelier (``SURELY``). How often copies disagree also shows how often
-labels go wrong, where the models alone, unsure of hard texts, think them wrong more often: the factor of T by which they disagree as they
-do is the likeliest of ``MILDER``.
+their labels go wrong: more seldom, where the models alone, unsure of hard texts, think them wrong, or more often, where rows were copied by
+mistake and got another row's label, or copies that agree were removed. The factor of T is the likeliest of ``FACTORS``.
 
 Where copies are few they are not held out together, and models of one have met the label of the other: of two that contradict each other
 each looks surely wrong. One label at most is right there. What the models say of one text is then their mean, and every label of it counts
@@ -24,13 +24,13 @@ import numpy as np
 from cartograph.data.arrays import Floats, Ids, Integers, Integers32
 from cartograph.suspects.transitions import LEAST
 
-MILDER = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
-"""By how much labels of copies may go wrong less often than the transition says."""
+FACTORS, MOST_WRONG = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15), 0.5
+"""By how much labels of copies may go wrong more or less often than the transition says, and how often at most."""
 
 COPIED = 0.9
 """Share of labels that were copied from which on the others are not heard."""
 
-SURELY = 10.0
+SURELY = 20.0
 """By how much the labels' log likelihood must rise for copies to pass for unrelated rows."""
 
 _ROUNDS, _CLOSE, _TINY = 200, 1e-6, 1e-300
@@ -136,9 +136,9 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     """
     rows = copies.rows
     known = [shares[rows] for shares in (true_classes, softer) if shares is not None]
-    factors = [factor * transition + (1.0 - factor) * np.eye(len(transition)) for factor in MILDER]
-    found = [_heard(shares, goes, given, copies) for shares in known for goes in factors]
-    _, copied, heard = max(found, key=lambda tried: tried[0])
+    found = [_heard(shares, _gone_wrong(transition, factor), given, copies) for shares in known for factor in FACTORS]
+    decided, undecided = (max(tried, key=lambda way: way[0]) for tried in zip(*found, strict=True))
+    _, copied, heard = undecided if undecided[0] > decided[0] + SURELY else decided
     if copied > COPIED:
         return true_classes
     updated: Floats = true_classes.copy()
@@ -147,8 +147,19 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     return updated
 
 
-def _heard(known: Floats, transition: Floats, given: Integers, copies: Copies) -> tuple[float, float, Floats]:
-    """Return how likely the copies' labels are, the share copied, and how likely each true class makes them, ``(n_copies, n_classes)``."""
+def _gone_wrong(transition: Floats, factor: float) -> Floats:
+    """Return the transition by which labels go wrong more or less often, at most in ``MOST_WRONG`` of a class's rows where it is more."""
+    off = 1.0 - np.diag(transition)
+    by = np.full(len(off), factor) if factor <= 1.0 else np.clip(MOST_WRONG / np.maximum(off, LEAST), 1.0, factor)
+    return np.eye(len(off)) + by[:, None] * (transition - np.eye(len(off)))
+
+
+_Way = tuple[float, float, Floats]
+"""How likely copies get their labels so (logarithm), the share copied, how likely each true class makes them, ``(n_copies, n_classes)``."""
+
+
+def _heard(known: Floats, transition: Floats, given: Integers, copies: Copies) -> tuple[_Way, _Way]:
+    """Return what the copies' labels say where their texts decide them, and where of some the texts do not."""
     goes = np.clip(transition, LEAST / len(transition), None)
     right = goes.T[given[copies.rows]]
     joint = known * right
@@ -156,8 +167,7 @@ def _heard(known: Floats, transition: Floats, given: Integers, copies: Copies) -
     one = (copies.contradicting[copies.rows] == 0)[:, None]
     others = _of_others(np.log(right), copies.text)
     ways = [np.where(one, joint, 0.0), joint * others, joint * _of_others(np.log(np.maximum(alone, _TINY))[:, None], copies.text)]
-    tried = [_mixed(ways[:number]) for number in (2, 3)]
-    return tried[tried[1][0] > tried[0][0] + SURELY]
+    return _mixed(ways[:2]), _mixed(ways)
 
 
 def _mixed(ways: Sequence[Floats]) -> tuple[float, float, Floats]:

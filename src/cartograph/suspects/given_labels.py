@@ -32,6 +32,16 @@ class GivenLabels:
     copies: Copies | None = None
     met: Copies | None = None
 
+    @property
+    def anchorable(self) -> tuple[Floats, Integers]:
+        """Probabilities and labels of the rows that may show how often labels go wrong: without copies whose labels differ, if met.
+
+        Models of one have read the other, and are surest that it is wrong. Where they are most of the rows, all are taken.
+        """
+        if self.met is None or 2 * len(self.met.rows) > len(self.labels):
+            return self.probabilities, self.labels
+        return np.delete(self.probabilities, self.met.rows, axis=0), np.delete(self.labels, self.met.rows)
+
     def transition(self, anchors: Floats) -> Floats:
         """Return how classes are labelled, ``(n_classes, n_classes)``, by the labels of the rows that the models are surest about."""
         return likely_transition(self.probabilities, self.labels, anchors, self.pseudo_rows, missed=self.missed)

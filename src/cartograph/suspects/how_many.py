@@ -37,7 +37,9 @@ class WrongLabels:
     most: float
 
 
-def wrong_labels(given: GivenLabels, score: Floats, anchors: Floats, factors: Floats | None) -> WrongLabels:
+def wrong_labels(
+    given: GivenLabels, score: Floats, anchors: Floats, factors: Floats | None, surest: tuple[float, float] | None = None
+) -> WrongLabels:
     """Return how many of the labels are wrong.
 
     Args:
@@ -45,23 +47,31 @@ def wrong_labels(given: GivenLabels, score: Floats, anchors: Floats, factors: Fl
         score: probability that each is wrong, ``(n_examples,)``.
         anchors: how many of the rows that the models are surest about have which label, ``(n_classes, n_classes)`` (``anchor_counts``).
         factors: on the odds of each class, by who labelled (``labeller_factors``); None without any.
+        surest: as of ``bounds``.
     """
     labels, probabilities = given.labels, given.probabilities
-    wider = anchor_counts(probabilities, labels, MORE_ANCHORS)
+    wider = anchor_counts(*given.anchorable, MORE_ANCHORS)
     transition = given.transition(wider)
     updated = by_labellers(given.heard_copies(given.true_classes(transition), transition), labels, factors)
     doubted = posterior(updated, transition, labels)
     unpredicted = 1.0 - probabilities[np.arange(len(labels)), labels]
     if given.met is None:
-        return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()))
+        return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()), surest)
     # Their labels contradict each other, whatever the models say of them: the interval is that of the others.
     sure = float(score[given.met.rows].sum())
     others, with_hard, rest = (np.delete(values, given.met.rows) for values in (score, doubted, unpredicted))
-    found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()))
+    found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()), surest)
     return WrongLabels(found.expected + sure, found.low + sure, found.high + sure, found.most + sure)
 
 
-def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider: tuple[float, float], unpredicted: float) -> WrongLabels:
+def bounds(
+    score: Floats,
+    with_hard: float,
+    anchors: tuple[float, float],
+    wider: tuple[float, float],
+    unpredicted: float,
+    surest: tuple[float, float] | None = None,
+) -> WrongLabels:
     """Return how many labels are wrong, with an interval.
 
     Args:
@@ -70,11 +80,16 @@ def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider:
         anchors: how many anchors have another label, and how many there are.
         wider: the same of the larger share.
         unpredicted: sum of 1 − the probability of the given label.
+        surest: of the surest quarter of the anchors, how many have another label, and how many there are (``surest_anchors``). Wrong labels
+            contradict those as often as the others: where they do so less often, the others may be hard, and the lower end is by these.
     """
     expected = float(score.sum())
     wrong, total = anchors
     least, most = wilson_interval(int(wrong), int(total))
     rate = max(wrong / total, LEAST)
+    if surest is not None and surest[1]:
+        fewest, above = wilson_interval(int(surest[0]), int(surest[1]))
+        least = min(least, fewest) if above < rate else least
     surely, among = wider
     high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
     low = _BELOW * expected * least / rate

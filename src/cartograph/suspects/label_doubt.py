@@ -34,7 +34,15 @@ from cartograph.suspects.explained import clear_share, entropy_of, explained_sha
 from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.how_many import WrongLabels, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
-from cartograph.suspects.transitions import LEAST, anchor_counts, anchor_share, contradicting, counted_transition, even_transition
+from cartograph.suspects.transitions import (
+    LEAST,
+    anchor_counts,
+    anchor_share,
+    contradicting,
+    counted_transition,
+    even_transition,
+    surest_anchors,
+)
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
@@ -152,7 +160,8 @@ def label_doubt(
         score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
         least = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
-        anchors = anchor_counts(known, given, anchor_share(known, least) if least > ANCHORS else least)
+        share = anchor_share(known, least) if least > ANCHORS else least
+        anchors = anchor_counts(*weighed.anchorable, share)
         transition = weighed.transition(anchors)
         true_classes = weighed.true_classes(transition)
         updated = weighed.heard_copies(true_classes, transition)
@@ -175,7 +184,7 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = wrong_labels(weighed, score, anchors, factors)
+        wrong = wrong_labels(weighed, score, anchors, factors, surest_anchors(*weighed.anchorable, share))
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends)
     alone = lone_rows(given)

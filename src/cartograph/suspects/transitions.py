@@ -29,6 +29,9 @@ STRENGTHS = (1.0, 3.0, 10.0, 30.0, np.inf)
 SHARES = (0.2, 0.3, 0.45, 0.6)
 """Of the rows predicted as a class, that are tried."""
 
+_ENOUGH = 40
+"""Anchors of a class from which on its surest quarter is looked at by itself."""
+
 RARE, _STEEP = 5.0, 8.0
 """Most times that each stronger hold is likelier than where classes are even, and the power of their unevenness by which it becomes so."""
 
@@ -70,6 +73,31 @@ def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Float
         surest = rows[np.argsort(-probabilities[rows, label], kind="stable")[: int(np.ceil(share * len(rows)))]]
         counts[label] = np.bincount(given[surest], minlength=n_classes)
     return counts
+
+
+def surest_anchors(probabilities: Floats, given: Integers, share: float) -> tuple[float, float]:
+    """Return how many of the surest quarter of the anchors have another label than the predicted one, and how many that quarter are.
+
+    Of each class of which there are enough anchors, of the others together: among many classes some are surer throughout.
+
+    Args:
+        probabilities: out-of-sample, ``(n_examples, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        share: of the rows predicted as a class that are anchors, in (0, 1].
+    """
+    predicted, highest = probabilities.argmax(axis=1), probabilities.max(axis=1)
+    alone: list[Integers] = []
+    together: list[Integers] = []
+    for label in np.unique(predicted):
+        rows = np.flatnonzero(predicted == label)
+        surest = rows[np.argsort(-highest[rows], kind="stable")[: int(np.ceil(share * len(rows)))]]
+        (alone if len(surest) >= _ENOUGH else together).append(surest)
+    quarters = [part[: len(part) // 4] for part in alone]
+    if together:
+        pooled = np.concatenate(together)
+        quarters.append(pooled[np.argsort(-highest[pooled], kind="stable")[: len(pooled) // 4]])
+    chosen = np.concatenate(quarters)
+    return float(np.count_nonzero(predicted[chosen] != given[chosen])), float(len(chosen))
 
 
 def contradicting(anchors: Floats) -> tuple[float, float]:

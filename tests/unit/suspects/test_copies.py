@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.copies import contradicting_copies, copies_of
@@ -57,7 +58,7 @@ def test_of_copies_that_contradict_each_other_one_is_wrong_whatever_the_models_l
     found = label_doubt(known, given, met=met)
     assert met is not None and met.rows.tolist() == list(range(80))
     np.testing.assert_allclose(found.score[pairs] + found.score[pairs + 40], 1.0)
-    assert found.wrong is not None and found.wrong.low <= 40.0 <= found.wrong.high and found.wrong.low > 39.0
+    assert found.wrong is not None and round(found.wrong.low, 9) <= 40.0 <= found.wrong.high and found.wrong.low > 39.0
     np.testing.assert_allclose(found.score[80:], label_doubt(known, given, met=met).score[80:])
     assert contradicting_copies(number, true * 0) is None
 
@@ -79,3 +80,42 @@ def test_copies_whose_classes_their_text_does_not_decide_are_not_heard() -> None
     assert copies is not None
     alone, heard = label_doubt(known, given), label_doubt(known, given, copies=copies)
     assert average_precision(given != true, heard.score) > average_precision(given != true, alone.score) - 0.01
+
+
+@pytest.mark.parametrize("others", [0, 30])
+def test_a_text_that_is_there_once_more_under_another_label_is_doubted_whether_or_not_others_agree(others: int) -> None:
+    """A join gone wrong adds rows with another row's label; copies that agree were removed, or not."""
+    rng = np.random.default_rng(8)
+    true = rng.integers(0, 3, 1000)
+    text = np.concatenate([np.arange(1000), np.arange(60), np.arange(100, 100 + others)])
+    given = true[text].copy()
+    given[1000:1060] = (true[:60] + 1) % 3
+    sure = 0.55 + 0.4 * rng.random(1000)
+    known = np.full((1000, 3), 0.0) + ((1.0 - sure) / 2.0)[:, None]
+    known[np.arange(1000), np.where(rng.random(1000) < 0.1, (true + 1) % 3, true)] = sure
+    copies = copies_of(text, given)
+    assert copies is not None
+    wrong = given != true[text]
+    alone, heard = label_doubt(known[text], given), label_doubt(known[text], given, copies=copies)
+    assert average_precision(wrong, heard.score) > average_precision(wrong, alone.score) + 0.2
+    of_two = heard.score[:60] + heard.score[1000:1060]
+    assert np.median(of_two) > 0.7 and (of_two < 1.4).mean() > 0.8, "one of the two is wrong"
+    assert others == 0 or np.median(heard.score[1060:]) < 0.1, "copies that agree are not doubted"
+
+
+def test_copies_that_contradict_each_other_do_not_show_how_often_other_labels_go_wrong() -> None:
+    true = np.arange(1000) % 2
+    known = np.where((true == 0)[:, None], [0.97, 0.03], [0.03, 0.97])
+    given, number = true.copy(), np.arange(1000)
+    number[40:80] = np.arange(40)
+    given[:40], given[40:80] = 0, 1
+    known[:40], known[40:80] = [0.001, 0.999], [0.999, 0.001]
+    met = contradicting_copies(number, given)
+    assert met is not None
+    found = label_doubt(known, given, met=met)
+    assert found.transition is not None and np.diag(found.transition).min() > 0.99
+    assert np.diag(label_doubt(known, given).transition).min() < 0.9
+    every = copies_of(np.repeat(np.arange(500), 2), true)
+    assert every is not None and np.isfinite(label_doubt(known, true, met=every).score).all(), (
+        "where there are no other rows, all are taken"
+    )

@@ -16,6 +16,7 @@ from cartograph.suspects.transitions import (
     counted_transition,
     even_transition,
     likely_transition,
+    surest_anchors,
 )
 from tests.made_noise import ONE_WAY, noisy_with_truth
 
@@ -119,3 +120,14 @@ def test_more_rows_are_read_where_they_are_as_sure_and_few_and_not_where_they_ar
     assert anchor_share(sure(200_000, 0.05, 0.15), 0.1) == 0.1
     assert anchor_share(sure(600, 0.05, 0.07)[::-1], 0.17) == 0.6
     assert anchor_share(sure(4, 0.0, 0.0), 0.3) in (0.3, 0.45, 0.6)
+
+
+def test_the_surest_quarter_is_of_each_class_with_many_anchors_and_of_the_others_together() -> None:
+    sure = np.concatenate([np.linspace(0.99, 0.8, 400), np.linspace(0.7, 0.6, 400)])
+    known = np.where((np.arange(800) < 400)[:, None], np.stack([sure, 1.0 - sure], axis=1), np.stack([1.0 - sure, sure], axis=1))
+    given = np.repeat([0, 1], 400)
+    given[400:410] = 0
+    # A class that is unsure throughout shows its own habits: its surest ten are wrong.
+    assert surest_anchors(known, given, 0.1) == (10.0, 20.0)
+    # Few anchors to a class: the surest of all are the first class's.
+    assert surest_anchors(known, given, 0.09) == (0.0, 18.0)
