@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DATA = "data/evaluate"
 _ROWS, _SUSPECTS = "data/ingest/train.parquet", "data/noise/noise.parquet"
-_FOUND = "data/noise/noise.json"
+_FOUND, _CHANGES, _VERSION = "data/noise/noise.json", "data/clean/changes.parquet", "data/clean/version.json"
 _METRICS = "reports/evaluate.metrics.json"
 _SCORES = {
     "x": "value",
@@ -78,7 +78,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in failures.items()]
     ending = "\n".join(["", *broken_lines(listed)])
-    advice = recommend(comparison.differences, read_json(inputs[_FOUND]) if _FOUND in inputs else None)
+    advice = recommend(comparison.differences, read_json(inputs[_FOUND]) if _FOUND in inputs else None, _decided(inputs))
     advised = "" if advice is None else f"\n{advice.sentence}\n"
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + advised + ending, out[_DATA])
     write_json(out[_DATA] / "recommended.json", {} if advice is None else advice.content())
@@ -94,6 +94,17 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     return (summary or f"{len(every)} models on {max(len(named), 1)} sets") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
     )
+
+
+def _decided(inputs: Mapping[str, Path]) -> int:
+    """Return how many changes people made, if the cleaned rows have no others; 0 where nothing was cleaned."""
+    import pyarrow.parquet as pq
+
+    from cartograph.clean.reviewed import all_by_people
+
+    if _CHANGES not in inputs:
+        return 0
+    return all_by_people(pq.read_table(inputs[_CHANGES]), weighted=bool(read_json(inputs[_VERSION])["weighted"]))
 
 
 def _failure_reasons(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:
@@ -189,7 +200,8 @@ def _write(comparison: Comparison, page: str, folder: Path) -> None:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     scored = (_ROWS, _SUSPECTS) if holds_out(settings) else ingested_sets(settings)[1:]
     found = (_FOUND,) if "noise" in settings else ()
-    return (*retrained_models(settings).values(), *scored, *found)
+    cleaned = (_CHANGES, _VERSION) if "clean" in settings else ()
+    return (*retrained_models(settings).values(), *scored, *found, *cleaned)
 
 
 STEP = Step(

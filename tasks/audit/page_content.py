@@ -16,6 +16,7 @@ from tasks.audit.plan import chosen_selections, experiment_folders, selections
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.receipt import versions
 from tasks.engine.workspace import Workspace
+from tasks.reviewing.blind_found import FOUND, blind_found
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,6 +120,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         evaluation_labels=_evaluation_labels(inputs, ingest),
         several=_several(inputs),
         strata=_strata(ingest, measures),
+        blind=_blind(inputs),
         limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
 
@@ -192,6 +194,17 @@ def _suspects(inputs: Mapping[str, Path], measures: pa.Table) -> Suspects | None
     folder = inputs[NOISE]
     suspects = rows_of(pq.read_table(folder / "noise.parquet"), measures[UID], "the data map", f"{NOISE}/noise.parquet")
     return Suspects(suspects, read_json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
+
+
+def _blind(inputs: Mapping[str, Path]) -> Mapping[str, float] | None:
+    """Return what people found who read rows blind; None where nobody did."""
+    import pyarrow.parquet as pq
+
+    if FOUND not in inputs or NOISE not in inputs:
+        return None
+    return blind_found(
+        inputs[FOUND], pq.read_table(inputs["data/ingest"] / "train.parquet"), pq.read_table(inputs[NOISE] / "noise.parquet")
+    )
 
 
 def _cleaning(inputs: Mapping[str, Path]) -> Cleaning | None:

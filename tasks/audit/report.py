@@ -24,6 +24,7 @@ from tasks.audit.page_content import (
 from tasks.audit.parameters.report import Report
 from tasks.audit.plan import experiment_folders, needs_encoder, retrained_models
 from tasks.engine.step import Inputs, Out, Step
+from tasks.reviewing.blind_found import FOUND
 
 PAGE, CARD = "reports/report.html", "reports/card.md"
 _CLEANED_ROWS = "data/clean/cleaned.parquet"
@@ -71,4 +72,6 @@ def _outputs(settings: Settings) -> tuple[str, ...]:
     return (PAGE, CARD) if "clean" in settings else (PAGE,)
 
 
-STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=_outputs, libraries=("cartograph", *LIBRARIES))
+STEP = Step(
+    name="report", run=run, params=Report, inputs=_inputs, outputs=_outputs, optional=(FOUND,), libraries=("cartograph", *LIBRARIES)
+)

@@ -22,6 +22,7 @@ from tasks.engine.workspace import Workspace, as_typed
 from tasks.labels.clean import require_own_answers
 from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say
+from tasks.reviewing.blind_found import FOUND, found_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -239,8 +240,10 @@ def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> Non
     names = [by] if by and len(contents) == 1 else [Path(name).stem for name in contents]
     names = names if len(set(names)) == len(names) else [f"{name} {number}" for number, name in enumerate(names, start=1)]
     write_whole(space.resolve(METRICS), json_text(numbers))
+    write_whole(space.resolve(FOUND), found_text(key, numbers))
     write_whole(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
     for line in in_words(numbers):
         say(line)
     answered = space.path / "review" / f"blind-{first}.answers.csv"
     say(f"Written to {as_typed(space.resolve(METRICS))}, and row by row to {as_typed(answered)}.")
+    say(f"On the page: python -m flows.audit{_option(space)}")

@@ -148,6 +148,17 @@ def _last_of_list(noise: pa.Table, decided: pa.Table) -> tuple[dict[int, bool], 
     return {row: bool(one) for row, one in zip(asked[start:end].tolist(), found[start:end], strict=True)}, end < len(found)
 
 
+def all_by_people(changes: pa.Table, *, weighted: bool) -> int:
+    """Return how many changes people made, if no others were made and no row is weighted; else 0.
+
+    Args:
+        changes: ``schema.CHANGES``.
+        weighted: whether the cleaned rows count differently.
+    """
+    people = sum(not by.startswith("recipe ") for by in changes["by"].to_pylist())
+    return 0 if weighted or people < changes.num_rows else people
+
+
 def open_suspects(noise: pa.Table, decided: pa.Table) -> pa.Table:
     """Return the list (``schema.NOISE``) without flags on rows that people decided about, who know better."""
     there = set(decided[UID].to_pylist())

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cartograph.compare.markdown import METRIC_NAMES
 from cartograph.compare.versions import GROUP_OF, HELD_OUT, TRUSTED
 from cartograph.statistics.determined import well_determined
-from cartograph.wording import about, counted, cut, listing
+from cartograph.wording import about, count, counted, cut, listing
 
 Row = Mapping[str, Any]
 
@@ -37,6 +37,7 @@ class Recommendation:
         seeds: with which both versions were trained, the fewest of any set.
         wrong: how many labels are wrong, by estimate, and the lower end of its interval; None where that cannot be estimated.
         leans: whether any score is lower with nine chances in ten (``LEANS``), measurably or not.
+        decided: how many labels and rows people changed, where the cleaned version differs from the original by these alone; else 0.
         like_random: whether nothing that is measurably better is so against as many rows drawn at random.
     """
 
@@ -48,6 +49,7 @@ class Recommendation:
     wrong: tuple[float, float] | None = None
     leans: bool = False
     like_random: bool = False
+    decided: int = 0
 
     @property
     def determined(self) -> bool:
@@ -65,6 +67,10 @@ class Recommendation:
         if self.outcome == "worse":
             found = listing([f"{METRIC_NAMES[metric]} on {cut(name, _LONGEST)}" for name, metric in self.worse])
             return f"Recommended: the original rows, since models trained on the cleaned ones are measurably worse ({found})."
+        if self.decided and self.outcome in ("unchanged", "no difference"):
+            each = "its one change" if self.decided == 1 else f"each of its {count(self.decided)} changes"
+            than = f"models trained on the original ones are neither better nor worse measurably on {where}"
+            return f"Recommended: the cleaned rows, since people decided on {each}; {than}."
         if self.outcome == "unchanged":
             return "Recommended: the original rows; cleaning changed nothing that a model sees."
         if self.outcome == "better":
@@ -107,10 +113,10 @@ class Recommendation:
         }
 
 
-def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None) -> Recommendation | None:
+def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None, decided: int = 0) -> Recommendation | None:
     """Return which version to use: the cleaned one if models trained on it are measurably better on a deciding set and worse on none; or
-    neither measurably, not probably worse (``LEANS``), and the number of wrong labels is well determined (``well_determined``). Else the
-    original.
+    neither measurably, and people decided on all that differs, or they are not probably worse (``LEANS``), and the number of wrong labels
+    is well determined (``well_determined``). Else the original.
 
     What decides are the sets in distribution; where there are none, all; of rows held out of the train set those that are no suspects,
     since on wrong labels a model that repeats them is right. The cleaned rows were chosen without looking at any of them: the
@@ -119,6 +125,7 @@ def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None) -> 
     Args:
         differences: ``compare.versions.DIFFERENCES``.
         noise: the suspects' record, as in ``data/noise/noise.json``; None where none were looked for.
+        decided: how many changes people made, if the cleaned version has no others (``clean.reviewed.all_by_people``); else 0.
 
     Returns:
         None where the cleaned version and the original were not compared.
@@ -138,8 +145,9 @@ def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None) -> 
     number = None if wrong is None else (wrong["expected"], wrong["low"])
     leans = any(row["difference"] + LEANS * (row["high"] - row["difference"]) < 0 for row in rows)
     seeds, like_random = min(row["seeds"] for row in rows), _like_random(rows, differences)
-    found = Recommendation("original", outcome, sets, worse, seeds, number, leans, like_random)
+    found = Recommendation("original", outcome, sets, worse, seeds, number, leans, like_random, decided)
     cleaned = outcome == "better" or (outcome == "no difference" and found.determined and not leans)
+    cleaned = cleaned or (decided > 0 and outcome in ("unchanged", "no difference"))
     return replace(found, version="cleaned") if cleaned else found
 
 

@@ -87,6 +87,8 @@ class Audit:
         several: the labels where rows have several, those that were audited first: each row of the other tables is then one label of a
             row, and its class id twice the label's number, with 1 added where the row has it; empty where a row has one label.
         strata: in which part of each stratum a row is (``ingest.strata``); None where that is not known.
+        blind: what people found who read rows of this audit blind (``clean.blind_check.score``), with a number of all labels; None where
+            nobody did.
         whole_page: on a first look, the name of the page in the same folder that is written when the audit ends; else empty.
     """
 
@@ -118,6 +120,7 @@ class Audit:
     gates: Sequence[Mapping[str, Any]] = ()
     several: Sequence[LabelFound] = ()
     strata: pa.Table | None = None
+    blind: Mapping[str, float] | None = None
     whole_page: str = ""
 
     @property

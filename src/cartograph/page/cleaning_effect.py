@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cartograph.clean.reviewed import all_by_people
 from cartograph.compare.markdown import METRIC_NAMES, digits, in_points, points
 from cartograph.compare.recommendation import Recommendation, recommend
 from cartograph.compare.versions import HELD_OUT
@@ -48,7 +49,9 @@ def advice_of(audit: Audit) -> Recommendation | None:
     """Return which version of the train set to use; None where the two were not compared."""
     if audit.comparison is None:
         return None
-    return recommend(audit.comparison.differences, None if audit.suspects is None else audit.suspects.record)
+    cleaning = audit.cleaning
+    decided = 0 if cleaning is None else all_by_people(cleaning.changes, weighted=bool(cleaning.version.get("weighted")))
+    return recommend(audit.comparison.differences, None if audit.suspects is None else audit.suspects.record, decided)
 
 
 def cleaning_lines(audit: Audit) -> list[str]:
@@ -60,7 +63,7 @@ def cleaning_lines(audit: Audit) -> list[str]:
     if not rows:
         return _all_failed(audit.comparison.summary)
     advice = advice_of(audit)
-    if advice is not None and advice.outcome == "unchanged":
+    if advice is not None and advice.outcome == "unchanged" and not advice.decided:
         return [_unchanged(audit, advice)]
     outcome = {(row["set"], row["metric"]): outcome_of(row) for row in rows}
     first, *others = dict.fromkeys(row["metric"] for row in rows)

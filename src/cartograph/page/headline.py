@@ -10,6 +10,7 @@ import numpy as np
 from cartograph.clean.cleaning import unknown_classes
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
+from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
@@ -44,12 +45,13 @@ def _doubt(audit: Audit) -> str:
         if wrong is not None and audit.suspects.record["calibrated"]:
             what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
             sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{f'{_open_wrong(audit)}{_changed(audit)}' if number else ''}"
-            return _capital(f"{number_of_wrong(audit, wrong)}; {sure}")
+            read = blind_number(audit)
+            return _capital(f"{f'{looked_at(audit)}{read}' if read else number_of_wrong(audit, wrong)}; {sure}")
         looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = f"how many are wrong cannot be estimated: {why}; {NONE_SURE}"
+            unknown = f"{blind_number(audit) or f'how many are wrong cannot be estimated: {why}'}; {NONE_SURE}"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
                 unknown += "; each row is weighted by how doubtful its label is"
             if not number:

@@ -14,6 +14,7 @@ from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
+from cartograph.page.blind import blind_lines
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
@@ -61,6 +62,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _since(audit),
         _whole_classes(audit),
         [gathered_sentence(audit), catch_all_sentence(audit)],
+        blind_lines(audit),
         beyond_interval(audit),
         _outcomes(audit),
         _words_alone(audit),
@@ -136,7 +138,7 @@ def beyond_interval(audit: Audit) -> list[str]:
     wrong = record.get("wrong")
     if audit.reviewed is not None:
         return [contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
+    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2 or audit.blind is not None:
         return []
     hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
     rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"

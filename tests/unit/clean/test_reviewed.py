@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from cartograph.clean.decisions import Decision
-from cartograph.clean.reviewed import DECIDED, as_people_found, decided_table, errors_go_on, open_suspects, reviewed
+from cartograph.clean.reviewed import DECIDED, all_by_people, as_people_found, decided_table, errors_go_on, open_suspects, reviewed
 from cartograph.schema import NOISE
 
 WRONG = {"expected": 50.0, "low": 25.0, "high": 100.0, "most": 150.0}
@@ -152,3 +152,13 @@ def test_labels_below_the_list_that_people_changed_far_more_often_than_was_estim
     )
     apart = reviewed(noise, far, wrong)
     assert apart is not None and apart.contradicted is None, "rows that were not asked in their order say nothing of those between"
+
+
+def test_changes_are_peoples_only_where_no_recipe_made_or_weighted_any() -> None:
+    def changes(*by: str) -> pa.Table:
+        return pa.table({"by": pa.array(by, pa.string())})
+
+    assert all_by_people(changes("Ann", "Ann, Bob"), weighted=False) == 2
+    assert all_by_people(changes("Ann"), weighted=True) == 0
+    assert all_by_people(changes("Ann", "recipe relabel"), weighted=False) == 0
+    assert all_by_people(changes(), weighted=False) == 0

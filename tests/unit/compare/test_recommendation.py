@@ -7,9 +7,9 @@ from cartograph.compare.recommendation import Recommendation, recommend
 from cartograph.compare.versions import DIFFERENCES
 
 
-def advice(*rows: dict[str, object], noise: dict[str, object] | None = None) -> Recommendation:
+def advice(*rows: dict[str, object], noise: dict[str, object] | None = None, decided: int = 0) -> Recommendation:
     usual = {"subset": "cleaned", "against": "original", "set": "test", "domain": "id", "rows": 500, "metric": "accuracy", "seeds": 3}
-    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES), noise)
+    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES), noise, decided)
     assert found is not None
     return found
 
@@ -104,3 +104,15 @@ def test_a_gain_that_as_many_random_rows_have_too_is_said_to_be_so() -> None:
     both = advice(GAIN, {**GAIN, "metric": "macro_f1"}, {**NONE, "against": "random"}, {**GAIN, "against": "random", "metric": "macro_f1"})
     assert not both.like_random, "by one metric it is more than chance removes"
     assert not advice(GAIN).like_random and not advice(NONE, {**NONE, "against": "random"}).like_random
+
+
+def test_what_people_changed_is_kept_unless_models_are_measurably_worse_for_it() -> None:
+    vague = estimate(60, 5)
+    assert advice(NONE, noise=vague).version == "original"
+    kept = advice(NONE, noise=vague, decided=66)
+    said = "Recommended: the cleaned rows, since people decided on each of its 66 changes; models trained on the original ones are neither "
+    assert (kept.version, kept.sentence) == ("cleaned", f"{said}better nor worse measurably on test.")
+    same = advice({"low": 0.0, "difference": 0.0, "high": 0.0}, decided=1)
+    assert same.version == "cleaned" and "people decided on its one change; " in same.sentence
+    assert advice(LOSS, noise=vague, decided=66).version == "original"
+    assert advice(GAIN, decided=66).sentence == advice(GAIN).sentence

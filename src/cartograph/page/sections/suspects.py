@@ -117,7 +117,7 @@ def _answers(audit: Audit) -> Answers:
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
-    review = audit.how_made.review
+    review = audit.how_made.review if audit.blind is None else ""
     return [f"`{review} --blind` measures {what}, on rows drawn at random that people read."] if review else []
 
 
