@@ -11,10 +11,15 @@ import pyarrow as pa
 
 _CHUNK = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 _ALONE, _FEWEST, _SAMPLE, _BEGINNING = 0.1, 50, 5_000, 500
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{6,}")
+"""Six letters or more without a blank, of scripts that have none between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese."""
+
+_MOSTLY = 0.5
 
 
 def reads_characters(rows: Sequence[str | Sequence[str]]) -> bool:
-    """Return whether words say too little: a tenth of 50 rows or more (5,000 at most, evenly spaced) share no word with another.
+    """Return whether words say too little: a tenth of 50 rows or more (5,000 at most, evenly spaced) share no word with another, or are
+    mostly of a script without blanks between words: names and numbers that such rows share would hide that they share nothing else.
 
     Here a word is what stands between blanks or signs of ASCII, in a text's first 500 characters: a sentence without blanks is one.
 
@@ -26,15 +31,23 @@ def reads_characters(rows: Sequence[str | Sequence[str]]) -> bool:
 
     >>> reads_characters([f"Kowal{row}" for row in range(50)]), reads_characters([f"Kowal {row}" for row in range(50)])
     (True, False)
+    >>> reads_characters([f"A {row % 9} の使い方を表示するコマンドです" for row in range(50)])
+    True
     """
     if len(rows) < _FEWEST:
         return False
     sample = rows if len(rows) <= _SAMPLE else _at(rows, _spaced(len(rows)))
-    fields = ((row,) if isinstance(row, str) else row for row in sample)
+    fields = [(row,) if isinstance(row, str) else row for row in sample]
+    if sum(_is_unspaced("".join(text[:_BEGINNING] for text in texts)) for texts in fields) >= _ALONE * len(fields):
+        return True
     words = [{word for text in texts for word in _CHUNK.findall(text[:_BEGINNING].lower())} for texts in fields]
     rows_with = Counter(word for own in words for word in own)
     alone = sum(all(rows_with[word] == 1 for word in own) for own in words)
     return alone >= _ALONE * len(words)
+
+
+def _is_unspaced(text: str) -> bool:
+    return sum(map(len, _UNSPACED.findall(text))) >= _MOSTLY * max(len(text) - text.count(" "), 1)
 
 
 def column_reads_characters(table: pa.Table, fields: Sequence[str]) -> bool:

@@ -95,7 +95,8 @@ class FrameAudit:
             recipe: ``drop-flagged``; ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9, and
                 drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how likely
                 its label is right (``sample_weight`` of scikit-learn); ``auto``: the better of the first two where models on these rows are
-                better for it than for changing nothing, by cross-validation (``clean.arms``), else all rows as they are.
+                better for it than for changing nothing, by cross-validation, or no worse and it is clear that labels are wrong
+                (``clean.arms``); else all rows as they are.
 
         Raises:
             InputError: another recipe, weights where there is a column ``weight``, or an audit of dynamics, which have no columns.

@@ -10,7 +10,8 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
 from cartograph.page.read_verdict import GATHER
 from cartograph.suspects.gathering import Gathering
-from cartograph.wording import about, count, cut, share
+from cartograph.suspects.shifted import shifted
+from cartograph.wording import about, count, counted, cut, listing, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
@@ -30,6 +31,26 @@ def gathered_sentence(audit: Audit) -> str:
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
         ask += f". If `{_column(first.stratum)}` says who labelled, name it ({_option(audit).strip(':= ')}): more is found then"
     return f"{GATHER} {_where(first)} ({of}){more}: {ask}."
+
+
+def shifted_sentence(audit: Audit) -> str:
+    """Return that labels look shifted by a row, and where; empty where they do not."""
+    if audit.several or audit.suspects is None or not len(audit.flagged):
+        return ""
+    number = audit.examples["row"].to_numpy()
+    source = audit.examples["source"].combine_chunks().dictionary_encode().indices.to_numpy()
+    order = np.lexsort((number, source))
+    suspect = np.isin(np.arange(audit.rows), audit.flagged)
+    found = shifted(audit.gold[order], suspect[order], audit.suspects.rows["suggested"].to_numpy()[order])
+    if found is None:
+        return ""
+    blocks = [f"{count(int(number[order[first]]))} to {count(int(number[order[last]]))}" for first, last in found.blocks[:_NAMED]]
+    more = f" and {counted(len(found.blocks) - _NAMED, 'more stretch', 'more stretches')}" if len(found.blocks) > _NAMED else ""
+    where = "next row" if found.offset > 0 else "row before"
+    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more})"
+    return (
+        f"Labels look shifted by one row: the label that models expect stands on the {where} of {of}: see how labels were joined to rows."
+    )
 
 
 def catch_all_sentence(audit: Audit) -> str:

@@ -16,7 +16,7 @@ from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeh
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_lines
 from cartograph.page.cleaning_effect import cleaning_lines
-from cartograph.page.gathered import catch_all_sentence, gathered_sentence
+from cartograph.page.gathered import catch_all_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.evaluation_labels import evaluation_lines
@@ -61,7 +61,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _criticals(audit),
         _since(audit),
         _whole_classes(audit),
-        [gathered_sentence(audit), catch_all_sentence(audit)],
+        [shifted_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
         blind_lines(audit),
         beyond_interval(audit),
         _outcomes(audit),

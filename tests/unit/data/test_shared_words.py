@@ -26,6 +26,17 @@ def test_scripts_without_blanks_share_no_word() -> None:
     assert reads_characters([f"\u0928\u093f\u0915\u094b{chr(0x0905 + row % 40)}{chr(0x0905 + row // 40)}" for row in range(60)])
 
 
+def test_a_script_without_blanks_is_read_by_characters_whatever_latin_words_its_rows_share() -> None:
+    japanese = [f"GNU grep {row % 5} \u306f\u30d5\u30a1\u30a4\u30eb\u304b\u3089\u884c\u3092\u63a2\u3059" for row in range(60)]
+    assert reads_characters(japanese)
+    apart = [f"GNU grep {row % 5} \u306f \u30d5\u30a1\u30a4\u30eb \u304b\u3089 \u884c \u3092" for row in range(60)]
+    assert not reads_characters(apart), "words that were set apart are words"
+    named = [f"this is row {row % 5} of the book \u30d5\u30a1\u30a4\u30eb\u304b\u3089" for row in range(60)]
+    assert not reads_characters(named)
+    korean = [f"\ud30c\uc77c\uc5d0\uc11c {row % 5} \uc904\uc744 \ucc3e\ub294\ub2e4" for row in range(60)]
+    assert not reads_characters(korean)
+
+
 def test_whether_characters_are_read_is_seen_in_a_sample_of_many_rows() -> None:
     rows = [f"name{row}" for row in range(20_100)]
     assert reads_characters(rows) and not reads_characters([f"a {row}" for row in rows])

@@ -7,7 +7,14 @@ import pyarrow as pa
 import pytest
 
 from cartograph.page.audit import Audit
-from cartograph.page.gathered import catch_all_sentence, gathered_sentence, gathered_table, labellers_sentence, labellers_table
+from cartograph.page.gathered import (
+    catch_all_sentence,
+    gathered_sentence,
+    gathered_table,
+    labellers_sentence,
+    labellers_table,
+    shifted_sentence,
+)
 from cartograph.page.verdict import verdict
 from cartograph.schema import examples_schema
 from tests.page_audits import audit_of_texts, with_suspects
@@ -120,3 +127,29 @@ def test_a_class_that_may_take_what_fits_nowhere_else_is_named_as_such(texts: Au
     common = [*[4] * 14, *[0, 1, 2, 3, 0, 1], *[4] * 240, *rest[:140]]
     assert catch_all_sentence(with_classes(texts, common, [row % 4 for row in range(14)] + [1, 2, 3, 0, 1, 2])) == "", "it has most rows"
     assert catch_all_sentence(texts) == ""
+
+
+@pytest.mark.parametrize(("offset", "where"), [(1, "next row"), (-1, "row before")])
+def test_labels_that_a_join_shifted_by_a_row_are_said_to_be(texts: Audit, offset: int, where: str) -> None:
+    true = np.random.default_rng(2).integers(0, 6, 400)
+    given = true.copy()
+    given[100:150] = np.roll(true, offset)[100:150]
+    rows = np.flatnonzero(given != true).tolist()
+    place = texts.examples.schema.get_field_index("label")
+    examples = texts.examples.set_column(place, texts.examples.schema.field("label"), pa.array(given, pa.int32()))
+    six = replace(texts.info, labels=("a", "b", "c", "d", "e", "f"))
+    examples = examples.replace_schema_metadata(examples_schema(six, annotators=True).metadata)
+    # The page's rows stand in another order than the file's.
+    order = pa.array(np.random.default_rng(3).permutation(400))
+    found = with_suspects(replace(texts, examples=examples), flagged=tuple(rows))
+    assert found.suspects is not None
+    named = found.suspects.rows.set_column(3, found.suspects.rows.schema.field(3), pa.array(true, pa.int32()))
+    shuffled = replace(
+        found, examples=examples.take(order), measures=found.measures.take(order), suspects=replace(found.suspects, rows=named.take(order))
+    )
+    said = shifted_sentence(shuffled)
+    number, first, last = len(rows) - 1, rows[0] + (offset < 0), rows[-1] - (offset > 0)
+    assert said.startswith(f"Labels look shifted by one row: the label that models expect stands on the {where} of {number} of the ")
+    assert said.endswith(f"{len(rows)} suspects (rows {first} to {last}): see how labels were joined to rows.")
+    assert said in verdict(shuffled).lines
+    assert shifted_sentence(texts) == ""
