@@ -4,7 +4,7 @@
 
 The committee lists what it lists in an audit of the same rows (as `noise.py --committee`, whose sets and planted errors these are), words
 alone. People, played by the truth, look at the first 5 to 300 labels down the ranking. Printed, over the sets of which a number was
-estimated at all, before and after recalibration by what they found (`clean.recalibration`):
+estimated at all, before and after recalibration by what they found (`statistics.recalibration`):
 
 - held: in how many sets the interval holds how many labels of the other rows are wrong. Before: that of all rows, as a share of the others.
 - off: mean distance of the number from the true one, as a factor (5 rows added to both; 1 = exact).
@@ -49,10 +49,9 @@ class Found:
 
 def of_set(kind: str, probability: np.ndarray, wrong: np.ndarray, number: dict[str, float]) -> list[Found]:
     """Return what is known of the others after people looked at more and more rows down the ranking, ``(n_examples,)`` each."""
-    from cartograph.clean.recalibration import no_surer, recalibrate
-    from cartograph.suspects.how_many import WrongLabels
+    from cartograph.statistics.recalibration import Estimate, no_surer, recalibrate
 
-    order, estimate = np.argsort(-probability, kind="stable"), WrongLabels(*(number[end] for end in ("expected", "low", "high", "most")))
+    order, estimate = np.argsort(-probability, kind="stable"), Estimate(*(number[end] for end in ("expected", "low", "high", "most")))
     rows = []
     for looked in LOOKED:
         seen, others = order[:looked], order[looked:]

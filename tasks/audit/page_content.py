@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json
+from tasks.audit.blind import FOUND, blind_found
 from tasks.audit.epochs import label_probabilities
 from tasks.audit.impossible import reasons
 from tasks.audit.parameters.measure import Measure
@@ -16,7 +17,6 @@ from tasks.audit.plan import chosen_selections, experiment_folders, selections
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.receipt import versions
 from tasks.engine.workspace import Workspace
-from tasks.reviewing.blind_found import FOUND, blind_found
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from cartograph.config import Settings
+from tasks.audit.blind import FOUND
 from tasks.audit.evaluation_labels import has_evaluation_labels
 from tasks.audit.filtering import is_filtered, measures_bias
 from tasks.audit.ingested_sets import is_built_in
@@ -24,7 +25,6 @@ from tasks.audit.page_content import (
 from tasks.audit.parameters.report import Report
 from tasks.audit.plan import experiment_folders, needs_encoder, retrained_models
 from tasks.engine.step import Inputs, Out, Step
-from tasks.reviewing.blind_found import FOUND
 
 PAGE, CARD = "reports/report.html", "reports/card.md"
 _CLEANED_ROWS = "data/clean/cleaned.parquet"

@@ -142,6 +142,12 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "label_columns": f"the label column{'s' * (len(labels) > 1)} {', '.join(labels)}",
     }
     differing = [what for key, what in words.items() if key in given and (known is None or known[key] != given[key])]
+    if differing == [words["train"]]:
+        raise InputError(
+            f"{space.relative} is a workspace already, of another file than {data}. If this is its next version, name it under "
+            f"ingest.train in {space.relative}/{PARAMS}: decisions and what changed since are kept. Else name another folder with "
+            "--workspace (with make: WORKSPACE=workspaces/…)."
+        )
     if differing:
         raise InputError(
             f"{space.relative} is a workspace already, but it does not audit {', '.join(differing)}; name another folder with --workspace "

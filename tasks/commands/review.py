@@ -15,6 +15,7 @@ from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit import clean
 from tasks.audit import decisions as people
+from tasks.audit.blind import FOUND, found_text
 from tasks.audit.publish import mark_left
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
@@ -22,7 +23,6 @@ from tasks.engine.workspace import Workspace, as_typed
 from tasks.labels.clean import require_own_answers
 from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say
-from tasks.reviewing.blind_found import FOUND, found_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -119,7 +119,11 @@ def sheet_of(content: bytes, name: str) -> str:
     """
     records = read_sheet(content, name, COLUMNS)
     sheets = sorted({record.cells["item"].strip().rpartition("-")[0] for record in records})
-    if len(sheets) != 1 or not sheets[0]:
+    if sheets == [""]:
+        raise InputError(
+            f"{name} has no names of a blind sheet's rows in `item`, such as b1a2b3-001; take the sheet as `--blind` wrote it."
+        )
+    if len(sheets) != 1:
         found = ", ".join(sheets[:5]) or "none"
         raise InputError(f"{name} holds rows of {len(sheets)} blind sheets ({found}), expected those of one.")
     return sheets[0]

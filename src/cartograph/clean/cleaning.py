@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
-from cartograph.clean.recalibration import no_surer
 from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers, Integers32
 from cartograph.data.content import content_digest
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
+from cartograph.statistics.recalibration import no_surer
 
 Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
 

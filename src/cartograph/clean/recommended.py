@@ -11,7 +11,6 @@ import pyarrow as pa
 from cartograph.clean.arms import Again, Arm, ArmChoice, choose_arm, kept_as_it_is, rows_changed
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
-from cartograph.clean.recalibration import no_surer
 from cartograph.data.arrays import Integers
 from cartograph.data.linked_rows import row_groups
 from cartograph.data.progress import Progress
@@ -20,6 +19,7 @@ from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.statistics.determined import well_determined
+from cartograph.statistics.recalibration import no_surer
 
 WEIGHABLE = ("little explained", "much noise")
 """Why the number of wrong labels is not known where rows may be weighted by how doubtful their labels are."""

@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
-from cartograph.clean.recalibration import no_surer, recalibrate
 from cartograph.clean.review_sheet import down_the_list
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.schema import NOISE, UID, schema_of
-from cartograph.suspects.how_many import WrongLabels
+from cartograph.statistics.recalibration import Estimate, no_surer, recalibrate
 
 DECIDED = schema_of({UID: "string", "changed": "bool"})
 """``data/clean/decided.parquet``: the rows that people decided about, and whether they changed the label or dropped the row."""
@@ -83,7 +82,7 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
     if wrong is None or not wrong["expected"]:
         return Reviewed(len(rows), changed, looked)
     probability = noise["probability"].to_numpy()
-    foreseen, before = float(probability[looked].sum()), WrongLabels(*(float(wrong[end]) for end in ("expected", "low", "high", "most")))
+    foreseen, before = float(probability[looked].sum()), Estimate(*(float(wrong[end]) for end in ("expected", "low", "high", "most")))
     read = recalibrate(probability[rows], found_wrong)
     left, low, high = read.number(probability[~looked], before, changed)
     open_wrong = float(read.probability(probability[~looked & noise["flagged"].to_numpy(zero_copy_only=False)]).sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from cartograph.features.rule_words import rule_sentence
 from cartograph.frames.cleaned_rows import Recipe
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit
@@ -12,7 +13,7 @@ from cartograph.frames.tables import Written, write_tables
 from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import Audit
-from cartograph.page.gathered import catch_all_sentence, gathered_sentence, shifted_sentence
+from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
 from cartograph.page.verdict import beyond_interval
 from cartograph.wording import counted, labels_wrong
@@ -38,7 +39,9 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
         say(f"{part}; how many labels are wrong cannot be estimated{because}")
-    for line in filter(None, (shifted_sentence(page), gathered_sentence(page), catch_all_sentence(page))):
+    rule = rule_sentence(page.rule, page.info.labels)
+    where = (shifted_sentence(page), contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
+    for line in filter(None, (rule, *where)):
         say(line)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cartograph.clean.reviewed import Reviewed, reviewed
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
+from cartograph.features.rule_words import RuleWords, rule_words
 from cartograph.features.telling import Telling, what_tells
 from cartograph.page.step_results import (
     Aflite,
@@ -142,6 +143,11 @@ class Audit:
     def telling(self) -> Telling:
         """The columns of a table of features, or words of texts, that tell its labels by themselves."""
         return Telling([]) if self.several else what_tells(self.examples)
+
+    @cached_property
+    def rule(self) -> RuleWords | None:
+        """The few words from which the labels of texts follow, if they do."""
+        return None if self.several else rule_words(self.examples)
 
     @cached_property
     def class_counts(self) -> dict[str, int]:

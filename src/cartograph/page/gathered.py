@@ -15,6 +15,9 @@ from cartograph.wording import about, count, counted, cut, listing, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
+_CONTRADICTING = 0.01
+"""Share of the rows from which on it is said that they have the text of another row under another label."""
+
 _OF_SUSPECTS, _TIMES, _CLASSES, _FIRST = 0.25, 3.0, 4, 0.5
 """For a class that may take what fits nowhere else: least share of the suspects that it has; how many times as many of its rows are
 suspects as of all others; how many classes at least are suggested for them; and for which share one of them at most."""
@@ -50,6 +53,18 @@ def shifted_sentence(audit: Audit) -> str:
     of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more})"
     return (
         f"Labels look shifted by one row: the label that models expect stands on the {where} of {of}: see how labels were joined to rows."
+    )
+
+
+def contradicting_sentence(audit: Audit) -> str:
+    """Return how many rows have the text of another one under another label; empty where they are few (``_CONTRADICTING``)."""
+    sets = audit.validation.get("sets") or [{}]
+    number = int(sets[0].get("contradicted") or 0)
+    if audit.several or number < _CONTRADICTING * audit.rows or not number:
+        return ""
+    return (
+        f"{count(number)} of the {counted(audit.rows, 'row')} have the text of another row under another label: of two such labels one is "
+        "wrong, or their text does not decide it."
     )
 
 

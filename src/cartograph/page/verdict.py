@@ -10,13 +10,14 @@ import numpy as np
 
 from cartograph.clean.cleaning import unknown_classes
 from cartograph.clean.reviewed import Reviewed, errors_go_on
+from cartograph.features.rule_words import rule_sentence
 from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_lines
 from cartograph.page.cleaning_effect import cleaning_lines
-from cartograph.page.gathered import catch_all_sentence, gathered_sentence, shifted_sentence
+from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.evaluation_labels import evaluation_lines
@@ -57,11 +58,11 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _first_look(audit),
         audit.impossible,
         _class_names(audit),
-        [telling_sentence(audit.telling)],
+        [telling_sentence(audit.telling) or rule_sentence(audit.rule, audit.info.labels)],
         _criticals(audit),
         _since(audit),
         _whole_classes(audit),
-        [shifted_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
+        [shifted_sentence(audit), contradicting_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
         blind_lines(audit),
         beyond_interval(audit),
         _outcomes(audit),

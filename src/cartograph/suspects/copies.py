@@ -129,9 +129,9 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
         copies: of these rows.
         softer: other probabilities of the classes, which may prove likelier.
 
-    >>> sure, even = np.full((3, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
-    >>> labels = np.array([0, 0, 1])
-    >>> updated_by_copies(sure, even, labels, copies_of(np.zeros(3, int), labels)).round(2).tolist()
+    >>> labels = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
+    >>> unsure, even = np.full((12, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> updated_by_copies(unsure, even, labels, copies_of(np.repeat(np.arange(4), 3), labels))[-3:].round(2).tolist()
     [[0.5, 0.5], [0.5, 0.5], [0.99, 0.01]]
     """
     rows = copies.rows

@@ -11,6 +11,9 @@ from cartograph.suspects.copies import Copies, once_for_all, updated_by_copies
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import likely_transition
 
+FEW = 0.05
+"""Share of the rows up to which copies that contradict each other are few: of 500 rows and more, more are held out together."""
+
 
 @dataclass(frozen=True)
 class GivenLabels:
@@ -36,9 +39,10 @@ class GivenLabels:
     def anchorable(self) -> tuple[Floats, Integers]:
         """Probabilities and labels of the rows that may show how often labels go wrong: without copies whose labels differ, if met.
 
-        Models of one have read the other, and are surest that it is wrong. Where they are most of the rows, all are taken.
+        Models of one have read the other, and are surest that it is wrong. Where they are not few (``FEW``), their errors are many of all,
+        and all rows are taken.
         """
-        if self.met is None or 2 * len(self.met.rows) > len(self.labels):
+        if self.met is None or len(self.met.rows) > FEW * len(self.labels):
             return self.probabilities, self.labels
         return np.delete(self.probabilities, self.met.rows, axis=0), np.delete(self.labels, self.met.rows)
 

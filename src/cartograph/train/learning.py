@@ -20,8 +20,9 @@ BY_HEART = 0.25
 """So much more accurate on its own rows, a model knows them by heart: on planted errors of SNLI and product reviews its low confidence
 then has an average precision of .20 to .27; on TREC, where there is no difference, of .80 (one label in ten is wrong)."""
 
-_HELPED = 0.02
-"""Gain in accuracy from twice the epochs from which on more of them are advised."""
+_ALL, _HELPED = 0.9, 0.02
+"""Accuracy from which on a model that knows its rows far better than others knows them by heart; and the gain in accuracy from twice the
+epochs from which on more of them are advised."""
 
 _CALLED = "--epochs of the command, epochs of cartograph.audit"
 
@@ -57,8 +58,9 @@ class Learning:
             lower = "Audit them in a workspace with a lower train.learning_rate" if self.called else "Lower train.learning_rate"
             return f"The model's training failed: its loss is not a number. {lower}."
         if self.state == "by heart":
+            knows = "its rows by heart" if last.accuracy >= _ALL else "its rows far better than others"
             return (
-                f"The model knows its rows by heart: it is right on {percent(last.accuracy)} of the rows that it trained on and on "
+                f"The model knows {knows}: it is right on {percent(last.accuracy)} of the rows that it trained on and on "
                 f"{self._elsewhere}, so its confidence says little about their labels. {self._less_by_heart}"
             )
         if self.state == "learnt":
@@ -90,8 +92,8 @@ class Learning:
     def _less_by_heart(self) -> str:
         if self.called:
             return (
-                f"Audit them with epochs below {self.attempts[-1].epochs} ({_CALLED}), or in a workspace with train.folds at 5, "
-                "which adds models that did not see the row."
+                "The suspects are by models that did not see the row. For another map, audit them with epochs below "
+                f"{self.attempts[-1].epochs} ({_CALLED}), or in a workspace with train.folds at 5."
             )
         if self.folds:
             others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"

@@ -9,6 +9,7 @@ import pytest
 from cartograph.page.audit import Audit
 from cartograph.page.gathered import (
     catch_all_sentence,
+    contradicting_sentence,
     gathered_sentence,
     gathered_table,
     labellers_sentence,
@@ -153,3 +154,12 @@ def test_labels_that_a_join_shifted_by_a_row_are_said_to_be(texts: Audit, offset
     assert said.endswith(f"{len(rows)} suspects (rows {first} to {last}): see how labels were joined to rows.")
     assert said in verdict(shuffled).lines
     assert shifted_sentence(texts) == ""
+
+
+def test_rows_of_equal_texts_under_other_labels_are_said_from_a_hundredth_on(texts: Audit) -> None:
+    def contradicted(number: int | None) -> Audit:
+        return replace(texts, validation={"passed": True, "sets": [{"contradicted": number, "checks": []}]})
+
+    said = contradicting_sentence(contradicted(4))
+    assert said.startswith("4 of the 400 rows have the text of another row under another label: ")
+    assert contradicting_sentence(contradicted(3)) == contradicting_sentence(contradicted(None)) == contradicting_sentence(texts) == ""

@@ -107,14 +107,14 @@ def test_copies_that_contradict_each_other_do_not_show_how_often_other_labels_go
     true = np.arange(1000) % 2
     known = np.where((true == 0)[:, None], [0.97, 0.03], [0.03, 0.97])
     given, number = true.copy(), np.arange(1000)
-    number[40:80] = np.arange(40)
-    given[:40], given[40:80] = 0, 1
-    known[:40], known[40:80] = [0.001, 0.999], [0.999, 0.001]
+    number[20:40] = np.arange(20)
+    given[:20], given[20:40] = 0, 1
+    known[:20], known[20:40] = [0.001, 0.999], [0.999, 0.001]
     met = contradicting_copies(number, given)
     assert met is not None
     found = label_doubt(known, given, met=met)
     assert found.transition is not None and np.diag(found.transition).min() > 0.99
-    assert np.diag(label_doubt(known, given).transition).min() < 0.9
+    assert np.diag(label_doubt(known, given).transition).min() < 0.95
     every = copies_of(np.repeat(np.arange(500), 2), true)
     assert every is not None and np.isfinite(label_doubt(known, true, met=every).score).all(), (
         "where there are no other rows, all are taken"

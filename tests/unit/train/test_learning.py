@@ -70,8 +70,12 @@ def test_a_call_names_its_own_argument() -> None:
     assert stuck.endswith("hold all the same; for the map, choose another train.model in a workspace.")
     tried = Learning([LAST, replace(LAST, epochs=128, accuracy=0.6)], 0.65, None, "not learnt", open=True, called=True).sentence
     assert "Perhaps they do not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
-    below = "Audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
+    below = "For another map, audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
+    assert called("by heart", replace(LAST, accuracy=0.99)).startswith("The model knows its rows by heart: it is right on 99 %")
+    assert called("by heart", replace(LAST, accuracy=0.46)).startswith(
+        "The model knows its rows far better than others: it is right on 46 %"
+    )
     assert called("diverged").endswith("Audit them in a workspace with a lower train.learning_rate.")
 
 

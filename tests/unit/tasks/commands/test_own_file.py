@@ -78,7 +78,7 @@ def test_a_missing_file_is_named(project: Path) -> None:
 def test_a_workspace_of_another_file_or_column_is_left_alone(reviews: str, tmp_path: Path) -> None:
     folder = workspace_for(reviews, text=["text"], label="label")
     other = write_csv(tmp_path / "other.csv", "text,label", *some_rows())
-    with pytest.raises(InputError, match=r"does not audit the file .*other\.csv; name another folder with --workspace"):
+    with pytest.raises(InputError, match=r"of another file than .*other\.csv\. If this is its next version, name it under ingest\.train"):
         workspace_for(other, text=["text"], label="label", workspace=folder)
     with pytest.raises(InputError, match="does not audit the label column text"):
         workspace_for(reviews, text=["text"], label="text")

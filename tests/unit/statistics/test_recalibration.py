@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from cartograph.clean.recalibration import no_surer, recalibrate
-from cartograph.suspects.how_many import WrongLabels
+from cartograph.statistics.recalibration import Estimate, no_surer, recalibrate
 
 
-def drawn(rng: np.random.Generator, offset: float, slope: float, rows: int = 3000) -> tuple[np.ndarray, np.ndarray, WrongLabels]:
+def drawn(rng: np.random.Generator, offset: float, slope: float, rows: int = 3000) -> tuple[np.ndarray, np.ndarray, Estimate]:
     """Return probabilities, which labels are wrong where they are to be read so, and the number before anyone looked."""
     said = rng.beta(0.12, 1.6, rows)
     wrong = rng.random(rows) < expit(offset + slope * logit(np.clip(said, 1e-9, 1 - 1e-9)))
     order = np.argsort(-said, kind="stable")
     expected = float(said.sum())
-    return said[order], wrong[order], WrongLabels(expected, 0.6 * expected, 1.5 * expected, max(2.0 * expected, 1.5 * float(wrong.sum())))
+    return said[order], wrong[order], Estimate(expected, 0.6 * expected, 1.5 * expected, max(2.0 * expected, 1.5 * float(wrong.sum())))
 
 
 @pytest.mark.parametrize(("offset", "slope"), [(0.0, 1.0), (0.8, 0.8), (-1.5, 1.0), (-4.0, 0.7), (1.2, 1.0)])
@@ -53,7 +52,7 @@ def test_what_people_find_right_is_not_changed_without_them() -> None:
 
 def test_no_more_are_wrong_than_the_models_contradict_or_are_left() -> None:
     said = np.concatenate([np.full(40, 0.3), np.full(1000, 0.2)])
-    before = WrongLabels(212.0, 150.0, 300.0, 320.0)
+    before = Estimate(212.0, 150.0, 300.0, 320.0)
     every = recalibrate(said[:40], np.ones(40, bool))
     middle, low, high = every.number(said[40:], before, 40)
     assert 150 < low <= middle <= high <= 280

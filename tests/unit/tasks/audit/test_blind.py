@@ -11,7 +11,7 @@ import pytest
 from cartograph.clean.blind_check import KINDS, draw, score
 from cartograph.errors import InputError
 from cartograph.schema import LABEL
-from tasks.reviewing.blind_found import blind_found, found_text
+from tasks.audit.blind import blind_found, found_text
 from tests.training_sets import small_set
 
 
