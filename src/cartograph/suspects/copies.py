@@ -24,8 +24,9 @@ import numpy as np
 from cartograph.data.arrays import Floats, Ids, Integers, Integers32
 from cartograph.suspects.transitions import LEAST
 
-FACTORS, MOST_WRONG = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15), 0.5
-"""By how much labels of copies may go wrong more or less often than the transition says, and how often at most."""
+FACTORS, MOST_WRONG = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15), (0.5, 0.7)
+"""By how much labels of copies may go wrong more or less often than the transition says, and how often at most: so often, and so often as
+drawn labels would, so that the most of a text's labels always says something."""
 
 COPIED = 0.9
 """Share of labels that were copied from which on the others are not heard."""
@@ -132,7 +133,7 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     >>> labels = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
     >>> unsure, even = np.full((12, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> updated_by_copies(unsure, even, labels, copies_of(np.repeat(np.arange(4), 3), labels))[-3:].round(2).tolist()
-    [[0.5, 0.5], [0.5, 0.5], [0.99, 0.01]]
+    [[0.17, 0.83], [0.17, 0.83], [0.94, 0.06]]
     """
     rows = copies.rows
     known = [shares[rows] for shares in (true_classes, softer) if shares is not None]
@@ -148,9 +149,10 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
 
 
 def _gone_wrong(transition: Floats, factor: float) -> Floats:
-    """Return the transition by which labels go wrong more or less often, at most in ``MOST_WRONG`` of a class's rows where it is more."""
-    off = 1.0 - np.diag(transition)
-    by = np.full(len(off), factor) if factor <= 1.0 else np.clip(MOST_WRONG / np.maximum(off, LEAST), 1.0, factor)
+    """Return the transition by which labels go wrong more or less often, ``MOST_WRONG`` at most where it is more."""
+    off, (most, of_chance) = 1.0 - np.diag(transition), MOST_WRONG
+    most = min(most, of_chance * (1.0 - 1.0 / len(off)))
+    by = np.full(len(off), factor) if factor <= 1.0 else np.clip(most / np.maximum(off, LEAST), 1.0, factor)
     return np.eye(len(off)) + by[:, None] * (transition - np.eye(len(off)))
 
 
