@@ -16,6 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # A table of features: `make audit DATA=people.csv FEATURES=1 LABEL=income`, or FEATURES=age,job. PROFILE: quick, standard or full.
 # Multiple choice: OPTIONS="option1 option2". Images: IMAGE=column, IMAGE=image for a folder of them.
 # LINKED: a column whose equal values link rows (a patient, a speaker, a document): they are held out together.
+# PRETRAINED: folder or hub id of an encoder, whose vectors find far more wrong labels than words alone.
 # Several labels a row: LABELS=tags instead of LABEL, or LABELS=spam,urgent for columns of 0 and 1.
 DATA ?=
 TEXT ?= text
@@ -26,10 +27,11 @@ IMAGE ?=
 LABEL ?= label
 LABELS ?=
 LINKED ?=
+PRETRAINED ?=
 PROFILE ?=
 TABLE := $(if $(FEATURES),$(if $(filter 1 all,$(FEATURES)),--features,--feature "$(FEATURES)"))
 OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --labels "$(LABELS)" \
-  $(foreach option,$(OPTIONS),--option "$(option)") --image "$(IMAGE)" --linked "$(LINKED)" --profile "$(PROFILE)"
+  $(foreach option,$(OPTIONS),--option "$(option)") --image "$(IMAGE)" --linked "$(LINKED)" --pretrained "$(PRETRAINED)" --profile "$(PROFILE)"
 
 audit: $(READY)
 	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))

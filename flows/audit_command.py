@@ -56,6 +56,9 @@ def main(
     labelled_by: Annotated[
         str, typer.Option(help="With --data: a column that says who gave the label; labels of somebody often wrong are doubted more.")
     ] = "",
+    pretrained: Annotated[
+        str, typer.Option(help="With --data: folder or hub id of a frozen encoder, which finds far more wrong labels than words alone.")
+    ] = "",
     profile: Annotated[
         str,
         typer.Option(
@@ -97,13 +100,14 @@ def main(
                 uid=uid,
                 linked=linked,
                 labelled_by=labelled_by,
+                pretrained=pretrained,
                 workspace=workspace,
                 profile=profile,
             )
         else:
             of_file = {"--text-pair": text_pair, "--option": option, "--image": image, "--features": features, "--feature": feature}
             of_file |= {"--labels": labels, "--uid": uid, "--linked": linked, "--labelled-by": labelled_by}
-            of_file |= {"--text": text != ["text"], "--label": label != "label"}
+            of_file |= {"--pretrained": pretrained, "--text": text != ["text"], "--label": label != "label"}
             if given := [name for name, value in of_file.items() if value]:
                 raise InputError(f"{given[0]} describes a file; name it with --data, or edit params.yaml.")
             if profile:

@@ -54,3 +54,21 @@ def blind_found(path: Path, examples: pa.Table, noise: pa.Table) -> Mapping[str,
     now = dict(zip(KINDS, (int(flagged.sum()), int((~flagged).sum())), strict=True))
     same = all(uid in given and names[given[uid]] == label and kinds.get(uid) == kind for uid, kind, label in read)
     return numbers if same and among == now and "labels.mislabelled" in numbers else None
+
+
+def read_blind(inputs: Mapping[str, Path], suspects: str) -> Mapping[str, float] | None:
+    """Return what people found who read rows of an audit blind; None where nobody did, or where its rows have changed since.
+
+    Args:
+        inputs: declared name -> path, of a step that may read ``FOUND``.
+        suspects: name of the folder of suspects.
+
+    Raises:
+        InputError: as ``blind_found`` does.
+    """
+    import pyarrow.parquet as pq
+
+    if FOUND not in inputs or suspects not in inputs:
+        return None
+    examples, noise = inputs["data/ingest"] / "train.parquet", inputs[suspects] / "noise.parquet"
+    return blind_found(inputs[FOUND], pq.read_table(examples), pq.read_table(noise))

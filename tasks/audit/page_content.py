@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json
-from tasks.audit.blind import FOUND, blind_found
+from tasks.audit.blind import read_blind
 from tasks.audit.epochs import label_probabilities
 from tasks.audit.impossible import reasons
 from tasks.audit.parameters.measure import Measure
@@ -120,7 +120,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         evaluation_labels=_evaluation_labels(inputs, ingest),
         several=_several(inputs),
         strata=_strata(ingest, measures),
-        blind=_blind(inputs),
+        blind=read_blind(inputs, NOISE),
         limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
 
@@ -194,17 +194,6 @@ def _suspects(inputs: Mapping[str, Path], measures: pa.Table) -> Suspects | None
     folder = inputs[NOISE]
     suspects = rows_of(pq.read_table(folder / "noise.parquet"), measures[UID], "the data map", f"{NOISE}/noise.parquet")
     return Suspects(suspects, read_json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
-
-
-def _blind(inputs: Mapping[str, Path]) -> Mapping[str, float] | None:
-    """Return what people found who read rows blind; None where nobody did."""
-    import pyarrow.parquet as pq
-
-    if FOUND not in inputs or NOISE not in inputs:
-        return None
-    return blind_found(
-        inputs[FOUND], pq.read_table(inputs["data/ingest"] / "train.parquet"), pq.read_table(inputs[NOISE] / "noise.parquet")
-    )
 
 
 def _cleaning(inputs: Mapping[str, Path]) -> Cleaning | None:

@@ -10,12 +10,13 @@ from typing import Any
 
 from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Sources
 from tasks.commands.dvc_yaml import write
-from tasks.commands.given_files import files_and_columns, names_in
+from tasks.commands.given_files import files_and_columns, names_in, on_disk, stored
 from tasks.commands.new_workspace import make, new_folder
-from tasks.commands.params_yaml import recipe, usual_reading
+from tasks.commands.params_yaml import encoder, recipe, usual_reading
 from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
 from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.lock import hold
@@ -39,6 +40,7 @@ def workspace_for(
     uid: str = "",
     linked: str = "",
     labelled_by: str = "",
+    pretrained: str = "",
     workspace: str = "",
     profile: str = "",
 ) -> str:
@@ -55,6 +57,7 @@ def workspace_for(
         uid: the column that identifies a row; empty: rows are known by what they hold.
         linked: the column whose equal values link rows; empty without one.
         labelled_by: the column that says who gave the label; empty without one.
+        pretrained: folder or hub id of a frozen encoder, for suspects; empty leaves that as it is, at first without.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
         profile: how much the audit does; empty leaves it as it is.
 
@@ -75,15 +78,18 @@ def workspace_for(
         "linked": names_in(linked) if linked else None,
         "labelled_by": names_in(labelled_by) if labelled_by else None,
     }
+    pretrained = stored(pretrained) if pretrained and on_disk(pretrained).exists() else pretrained
     if not (project_root() / folder / PARAMS).is_file():
         if labels:
-            make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False)
+            make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False, encoder=pretrained)
             return folder
         model, features_keys = usual_reading(image=bool(image), table=bool(features))
-        make(new_folder(folder, force=False), ingest, recipe(model, ""), profile, {"features": features_keys})
+        more = {"embed": encoder(model, pretrained), "features": features_keys}
+        make(new_folder(folder, force=False), ingest, recipe(model, ""), profile, more)
         return folder
     space = open_workspace(folder)
     _require_same(space, ingest, data, labels)
+    _require_encoder(space, pretrained)
     say(f"Continuing in {space.relative}, which was made from this file before; its settings are in {space.relative}/{PARAMS}.")
     take_profile(space, profile)
     return folder
@@ -152,6 +158,16 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         raise InputError(
             f"{space.relative} is a workspace already, but it does not audit {', '.join(differing)}; name another folder with --workspace "
             f"(with make: WORKSPACE=workspaces/…), or change {space.relative}/{PARAMS}."
+        )
+
+
+def _require_encoder(space: Workspace, pretrained: str) -> None:
+    found = space.settings.of(Embed).pretrained or ""
+    if pretrained and pretrained != found:
+        has = f"the encoder {found}" if found else "no encoder"
+        raise InputError(
+            f"{space.relative} is a workspace already, with {has}, not {pretrained}; name it as embed.pretrained in "
+            f"{space.relative}/{PARAMS}, or another folder with --workspace."
         )
 
 

@@ -106,6 +106,20 @@ def test_who_labelled_is_kept_and_asked_for_again_and_is_for_one_label(project: 
         workspace_for(rows, text=["text"], label="label", labels=["label"], labelled_by="who", workspace="workspaces/several")
 
 
+def test_an_encoder_is_kept_and_another_one_is_not_taken_silently(project: Path, reviews: str, tmp_path: Path) -> None:
+    (tmp_path / "encoder").mkdir()
+    folder = workspace_for(reviews, text=["text"], label="label", pretrained=str(tmp_path / "encoder"))
+    kept = open_workspace(folder).settings["embed"].model_dump()["pretrained"]
+    assert Path(project, kept).resolve() == (tmp_path / "encoder").resolve()
+    assert workspace_for(reviews, text=["text"], label="label") == folder, "not named once more, it stays"
+    assert workspace_for(reviews, text=["text"], label="label", pretrained=str(tmp_path / "encoder")) == folder
+    with pytest.raises(InputError, match=r"with the encoder .*encoder, not hub:other; name it as embed\.pretrained in"):
+        workspace_for(reviews, text=["text"], label="label", pretrained="hub:other")
+    plain = workspace_for(reviews, text=["text"], label="label", workspace="workspaces/plain")
+    with pytest.raises(InputError, match="with no encoder, not hub:other"):
+        workspace_for(reviews, text=["text"], label="label", pretrained="hub:other", workspace=plain)
+
+
 def test_options_and_the_column_that_identifies_a_row_are_kept_and_asked_for_again(project: Path, tmp_path: Path) -> None:
     rows = [f"q{row},The {row} _,loud {row},quiet,{1 + row % 2}" for row in range(20)]
     file = write_csv(tmp_path / "quiz.csv", "id,question,one,two,answer", *rows)
