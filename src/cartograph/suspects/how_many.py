@@ -80,16 +80,15 @@ def bounds(
         anchors: how many anchors have another label, and how many there are.
         wider: the same of the larger share.
         unpredicted: sum of 1 − the probability of the given label.
-        surest: of the surest quarter of the anchors, how many have another label, and how many there are (``surest_anchors``). Wrong labels
-            contradict those as often as the others: where they do so less often, the others may be hard, and the lower end is by these.
+        surest: of the surest quarter of the anchors, how many have another label, and how many there are, where that is clearly less often
+            (``contradicts_less``): the others may be hard, and the lower end is by these. None else.
     """
     expected = float(score.sum())
     wrong, total = anchors
     least, most = wilson_interval(int(wrong), int(total))
     rate = max(wrong / total, LEAST)
-    if surest is not None and surest[1]:
-        fewest, above = wilson_interval(int(surest[0]), int(surest[1]))
-        least = min(least, fewest) if above < rate else least
+    if surest is not None:
+        least = min(least, wilson_interval(int(surest[0]), int(surest[1]))[0])
     surely, among = wider
     high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
     low = _BELOW * expected * least / rate

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cartograph.data.arrays import Floats, Integers
+from cartograph.statistics.proportion import wilson_interval
 from cartograph.suspects.through_noise import sharpen
 
 LEAST = 0.002
@@ -75,10 +76,10 @@ def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Float
     return counts
 
 
-def surest_anchors(probabilities: Floats, given: Integers, share: float) -> tuple[float, float]:
-    """Return how many of the surest quarter of the anchors have another label than the predicted one, and how many that quarter are.
+def surest_anchors(probabilities: Floats, given: Integers, share: float) -> Floats:
+    """Return how often the surest quarter of the anchors of each predicted class has each label, ``(n_classes, n_classes)``.
 
-    Of each class of which there are enough anchors, of the others together: among many classes some are surer throughout.
+    A quarter of each class of which there are enough anchors, and of the others together: among many classes some are surer throughout.
 
     Args:
         probabilities: out-of-sample, ``(n_examples, n_classes)``.
@@ -97,7 +98,23 @@ def surest_anchors(probabilities: Floats, given: Integers, share: float) -> tupl
         pooled = np.concatenate(together)
         quarters.append(pooled[np.argsort(-highest[pooled], kind="stable")[: len(pooled) // 4]])
     chosen = np.concatenate(quarters)
-    return float(np.count_nonzero(predicted[chosen] != given[chosen])), float(len(chosen))
+    counts = np.zeros((probabilities.shape[1],) * 2)
+    np.add.at(counts, (predicted[chosen], given[chosen]), 1.0)
+    return counts
+
+
+def contradicts_less(surest: Floats, anchors: Floats) -> bool:
+    """Return whether the surest anchors have another label clearly less often than all of them: then the others may be hard, not wrong.
+
+    Wrong labels that do not follow from the rows contradict both alike.
+
+    Args:
+        surest: counts of the surest quarter (``surest_anchors``).
+        anchors: of all (``anchor_counts``).
+    """
+    wrong, number = contradicting(surest)
+    every, total = contradicting(anchors)
+    return bool(number and total) and wilson_interval(int(wrong), int(number))[1] < every / total
 
 
 def contradicting(anchors: Floats) -> tuple[float, float]:

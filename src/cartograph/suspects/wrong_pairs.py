@@ -46,6 +46,7 @@ def wrong_pairs(
     transition: Floats,
     anchors: Floats,
     relative: tuple[float, float],
+    scale: float = 1.0,
 ) -> tuple[WrongPair, ...]:
     """Return the pairs of classes between which labels are wrong, the most frequent first.
 
@@ -59,6 +60,7 @@ def wrong_pairs(
         transition: T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``.
         anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
         relative: ends of the interval of all wrong labels, as multiples of their expected number.
+        scale: how many labels are estimated to be wrong, as a multiple of how many are by these true classes and this transition.
 
     >>> sure = np.repeat([[0.99, 0.01], [0.01, 0.99]], 100, axis=0)
     >>> labels = np.repeat([0, 1, 1], [90, 10, 100])
@@ -67,7 +69,7 @@ def wrong_pairs(
     >>> pair.given, pair.true, round(pair.expected), round(pair.low), round(pair.high)
     (1, 0, 9, 5, 18)
     """
-    found = sorted(_pairs(probabilities, true_classes, given, transition, anchors, relative), key=lambda pair: -pair.expected)
+    found = sorted(_pairs(probabilities, true_classes, given, transition, anchors, relative, scale), key=lambda pair: -pair.expected)
     return tuple(found[:MOST])
 
 
@@ -78,12 +80,13 @@ def _pairs(
     transition: Floats,
     anchors: Floats,
     relative: tuple[float, float],
+    scale: float,
 ) -> Iterator[WrongPair]:
     of_class = anchors.sum(axis=1)
     for label in np.unique(given).tolist():
         rows = np.flatnonzero(given == label)
         joint = np.clip(true_classes[rows], 1e-12, None) * transition[:, label]
-        expected, taken_for = (joint / joint.sum(axis=1, keepdims=True)).sum(axis=0), probabilities[rows].sum(axis=0)
+        expected, taken_for = scale * (joint / joint.sum(axis=1, keepdims=True)).sum(axis=0), probabilities[rows].sum(axis=0)
         for true in np.flatnonzero(expected >= FEWEST).tolist():
             if true == label:
                 continue

@@ -13,6 +13,7 @@ from cartograph.suspects.transitions import (
     anchor_counts,
     anchor_share,
     contradicting,
+    contradicts_less,
     counted_transition,
     even_transition,
     likely_transition,
@@ -128,6 +129,24 @@ def test_the_surest_quarter_is_of_each_class_with_many_anchors_and_of_the_others
     given = np.repeat([0, 1], 400)
     given[400:410] = 0
     # A class that is unsure throughout shows its own habits: its surest ten are wrong.
-    assert surest_anchors(known, given, 0.1) == (10.0, 20.0)
+    assert surest_anchors(known, given, 0.1).tolist() == [[10.0, 0.0], [10.0, 0.0]]
     # Few anchors to a class: the surest of all are the first class's.
-    assert surest_anchors(known, given, 0.09) == (0.0, 18.0)
+    assert surest_anchors(known, given, 0.09).tolist() == [[18.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("surest", "all_of_them", "less"),
+    [
+        ((1, 96), (85, 386), True),
+        ((16, 96), (85, 386), False),
+        ((0, 10), (4, 40), False),
+        ((9, 113), (40, 458), False),
+        ((12, 113), (100, 458), True),
+        ((0, 0), (0, 5), False),
+    ],
+)
+def test_the_surest_contradict_less_where_that_is_no_chance(surest: tuple[int, int], all_of_them: tuple[int, int], less: bool) -> None:
+    def counts(wrong: int, number: int) -> Floats:
+        return np.array([[number - wrong, wrong], [0, 0]], dtype=float)
+
+    assert contradicts_less(counts(*surest), counts(*all_of_them)) == less
