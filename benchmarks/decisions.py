@@ -125,7 +125,8 @@ def main() -> None:
             lines += [line(f"{looked} {kind}", of_kind)] if of_kind else []
     print("\n".join(lines))
     if options.output:
-        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        command = f"python {' '.join(sys.argv)}"
+        options.output.write_text("\n".join([command, *lines]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from cartograph.clean.blind_check import Key
 
 FOUND = "review/blind.json"
+
+_NEEDED = (
+    *("labels.rows", "labels.mislabelled", "labels.low", "labels.high"),
+    *("predicted_noise.rows", "predicted_clean.rows"),
+)
 
 
 def found_text(key: Key, numbers: Mapping[str, float]) -> str:
@@ -43,8 +49,11 @@ def blind_found(path: Path, examples: pa.Table, noise: pa.Table) -> Mapping[str,
     try:
         kept = read_json(path)
         numbers = {str(name): float(value) for name, value in kept["found"].items()}
+        whole = "labels.mislabelled" not in numbers or all(isfinite(numbers[name]) for name in _NEEDED)
         read = [(str(item["uid"]), str(item["predicted"]), str(item["given"])) for item in kept["items"]]
         among = {str(kind): int(number) for kind, number in kept["among"].items()}
+        if not read or not whole:
+            raise ValueError("no rows, or numbers that are none")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{path} does not hold what a blind check found; import the filled sheet again, or delete the file.") from error
     names = dataset_info(examples.schema).labels

@@ -242,6 +242,7 @@ def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> Non
     write_whole(space.resolve(METRICS), json_text(numbers))
     write_whole(space.resolve(FOUND), found_text(key, numbers))
     write_whole(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
+    write_dvc_yaml(space)
     for line in in_words(numbers):
         say(line)
     answered = space.path / "review" / f"blind-{first}.answers.csv"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.clean.cleaning import Recipe
 from cartograph.clean.decisions import Decision
 from cartograph.clean.review_sheet import down_the_list
 from cartograph.data.arrays import Bools, Floats, Integers
@@ -154,7 +155,8 @@ def all_by_people(changes: pa.Table, *, weighted: bool) -> int:
         changes: ``schema.CHANGES``.
         weighted: whether the cleaned rows count differently.
     """
-    people = sum(not by.startswith("recipe ") for by in changes["by"].to_pylist())
+    recipes = {f"recipe {recipe}" for recipe in get_args(Recipe)}
+    people = sum(by not in recipes for by in changes["by"].to_pylist())
     return 0 if weighted or people < changes.num_rows else people
 
 

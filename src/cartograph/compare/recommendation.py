@@ -68,7 +68,7 @@ class Recommendation:
             found = listing([f"{METRIC_NAMES[metric]} on {cut(name, _LONGEST)}" for name, metric in self.worse])
             return f"Recommended: the original rows, since models trained on the cleaned ones are measurably worse ({found})."
         if self.decided and self.outcome in ("unchanged", "no difference"):
-            each = "its one change" if self.decided == 1 else f"each of its {count(self.decided)} changes"
+            each = "the one change" if self.decided == 1 else f"each of the {count(self.decided)} changes"
             than = f"models trained on the original ones are neither better nor worse measurably on {where}"
             return f"Recommended: the cleaned rows, since people decided on {each}; {than}."
         if self.outcome == "unchanged":

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 _CHUNK = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 _ALONE, _FEWEST, _SAMPLE, _BEGINNING = 0.1, 50, 5_000, 500
-_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]{6,}")
-"""Six letters or more without a blank, of scripts that have none between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese."""
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3001-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff00-\uff9f]{6,}")
+"""Six letters, or signs between them, of scripts that have no blanks between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese."""
 
 _MOSTLY = 0.5
 

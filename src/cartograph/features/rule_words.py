@@ -10,7 +10,6 @@ import pyarrow as pa
 from scipy import sparse
 
 from cartograph.data.arrays import Bools, Integers
-from cartograph.data.words import WORD_OR_SIGN
 from cartograph.features.text import TextRows
 from cartograph.schema import LABEL, dataset_info
 from cartograph.wording import count, counted, cut, listing
@@ -19,6 +18,7 @@ MOST_WORDS, EACH, FOUND, FALSE = 40, 5, 0.97, 0.01
 """Most words of a class; rows of the class to each at least; of the rows of each class but one, how many have a word of its own, on rows
 that no word was chosen on; and of the rows that have a class's word, how many may be of another class."""
 
+_WORD = r"(?u)\b\w+\b"
 _ROWS, _FEWEST, _OFTEN, _SHOWN, _LONGEST = 8_000, 200, 3, 3, 40
 
 
@@ -39,7 +39,7 @@ class RuleWords(NamedTuple):
 def rule_words(table: pa.Table) -> RuleWords | None:
     """Return the words from which the labels of texts follow, one class left over; None where they do not, or of fewer than 200 rows.
 
-    Words are chosen on every second row, of 8,000 evenly spread ones at most, one by one: that which most of a class's rows have that have
+    Words are chosen on half of the rows, of 8,000 evenly spread ones at most, one by one: that which most of a class's rows have that have
     none yet, and hardly a row of another class has. Whether labels follow from them is seen on the other rows.
 
     Args:
@@ -54,12 +54,14 @@ def rule_words(table: pa.Table) -> RuleWords | None:
     if len(labels) < _FEWEST or len(present) < 2:
         return None
     texts = ["\n".join([row] if isinstance(row, str) else row) for row in TextRows(some)]
-    reader = CountVectorizer(binary=True, min_df=_OFTEN, token_pattern=WORD_OR_SIGN, dtype=np.int32)
+    # No signs: a question mark tells questions, but no rule gave that label.
+    reader = CountVectorizer(binary=True, min_df=_OFTEN, token_pattern=_WORD, dtype=np.int32)
     try:
         has = sparse.csc_array(reader.fit_transform(texts))
     except ValueError:  # Not a word is in three of them.
         return None
-    chosen_on = np.arange(len(labels)) % 2 == 0
+    # Classes may take turns, so that every second row would be of one.
+    chosen_on = np.random.default_rng(0).random(len(labels)) < 0.5
     largest = int(np.bincount(labels).argmax())
     chosen: dict[int, list[int]] = {}
     left_over: int | None = None

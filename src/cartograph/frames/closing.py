@@ -39,7 +39,7 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
         say(f"{part}; how many labels are wrong cannot be estimated{because}")
-    rule = rule_sentence(page.rule, page.info.labels)
+    rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     where = (shifted_sentence(page), contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
     for line in filter(None, (rule, *where)):
         say(line)

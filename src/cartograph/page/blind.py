@@ -10,24 +10,30 @@ from cartograph.wording import about, count, labels_wrong
 
 
 def blind_number(audit: Audit) -> str:
-    """Return how many labels are wrong by the blind check, as a clause; empty without one, or where the models' number agrees with it."""
+    """Return how many labels are wrong by the blind check, as a clause; empty without one, or where the models' number says more.
+
+    It does where both intervals have some number in common, and the models' is the narrower one.
+    """
     found, wrong = audit.blind, models_number(audit)
-    if found is None or (wrong is not None and _agrees(found, wrong)):
+    if found is None:
         return ""
-    return f"by a blind check of {_read(found)} rows, {_wrong(found)}"
+    wider = wrong is not None and found["labels.high"] - found["labels.low"] > wrong["high"] - wrong["low"]
+    return "" if wrong is not None and _meet(found, wrong) and wider else f"by a blind check of {_read(found)} rows, {_wrong(audit, found)}"
 
 
 def blind_lines(audit: Audit) -> list[str]:
-    """Return what the blind check and the models' number say of each other; nothing where there is but one of them."""
+    """Return whichever of the blind check's and the models' number is not at the head, and how they go together; nothing without both."""
     found, wrong = audit.blind, models_number(audit)
     if found is None or wrong is None:
         return []
-    if _agrees(found, wrong):
-        return [f"A blind check of {_read(found)} rows agrees: {_wrong(found)}."]
+    if not blind_number(audit):
+        return [f"By a blind check of {_read(found)} rows, {_wrong(audit, found)}, which does not contradict that."]
     models = f"To the models, {labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}"
+    if _meet(found, wrong):
+        return [f"{models}, which does not contradict that."]
     if wrong["expected"] < found["labels.mislabelled"]:
-        return [f"{models}: errors that follow a rule or gather on hard rows look right to them."]
-    return [f"{models}: hard rows look wrong to them."]
+        return [f"{models}: errors that follow a rule or gather on hard rows may look right to them."]
+    return [f"{models}: hard rows may look wrong to them."]
 
 
 def models_number(audit: Audit) -> Mapping[str, float] | None:
@@ -36,15 +42,16 @@ def models_number(audit: Audit) -> Mapping[str, float] | None:
     return record.get("wrong") if record.get("calibrated") else None
 
 
-def _agrees(found: Mapping[str, float], wrong: Mapping[str, float]) -> bool:
-    return found["labels.low"] <= wrong["expected"] <= found["labels.high"]
+def _meet(found: Mapping[str, float], wrong: Mapping[str, float]) -> bool:
+    return found["labels.low"] <= wrong["high"] and wrong["low"] <= found["labels.high"]
 
 
 def _read(found: Mapping[str, float]) -> str:
     return count(int(found["predicted_noise.rows"] + found["predicted_clean.rows"]))
 
 
-def _wrong(found: Mapping[str, float]) -> str:
+def _wrong(audit: Audit, found: Mapping[str, float]) -> str:
     some, low, high = (about(found[f"labels.{name}"]) for name in ("mislabelled", "low", "high"))
-    every = count(int(found["labels.rows"]))
-    return f"about {some} of {every} labels {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {low} to {high})"
+    every = f"{count(int(found['labels.rows']))} labels"
+    of = every if audit.reviewed is None else f"the {every} as they were given"
+    return f"about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {low} to {high})"

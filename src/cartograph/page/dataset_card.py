@@ -16,8 +16,9 @@ import yaml
 
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
+from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
-from cartograph.page.headline import on_condition, why_unknown
+from cartograph.page.headline import on_condition, why_unknown, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
@@ -195,6 +196,9 @@ def _wrong(audit: Audit) -> list[str]:
         return []
     record = audit.suspects.record
     wrong = record.get("wrong")
+    if wrong is not None and record["calibrated"] and (audit.reviewed is not None or blind_number(audit)):
+        said = wrong_clause(audit, wrong)
+        return [f"{said[0].upper()}{said[1:]}."]
     if wrong is not None and record["calibrated"]:
         interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
         most = f"up to {about(wrong['most'])} if errors gather on hard rows"

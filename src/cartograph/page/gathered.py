@@ -40,17 +40,22 @@ def shifted_sentence(audit: Audit) -> str:
     """Return that labels look shifted by a row, and where; empty where they do not."""
     if audit.several or audit.suspects is None or not len(audit.flagged):
         return ""
-    number = audit.examples["row"].to_numpy()
-    source = audit.examples["source"].combine_chunks().dictionary_encode().indices.to_numpy()
-    order = np.lexsort((number, source))
-    suspect = np.isin(np.arange(audit.rows), audit.flagged)
-    found = shifted(audit.gold[order], suspect[order], audit.suspects.rows["suggested"].to_numpy()[order])
-    if found is None:
+    number, suggested = audit.examples["row"].to_numpy(), audit.suspects.rows["suggested"].to_numpy()
+    source = audit.examples["source"].combine_chunks().dictionary_encode()
+    suspect, files = np.isin(np.arange(audit.rows), audit.flagged), source.dictionary.to_pylist()
+    said = []
+    for place, file in enumerate(files):
+        rows = np.flatnonzero(source.indices.to_numpy() == place)
+        rows = rows[np.argsort(number[rows], kind="stable")]
+        if (found := shifted(audit.gold[rows], suspect[rows], suggested[rows])) is not None:
+            said.append((found, rows, f" of {cut(file, _LONGEST)}" if len(files) > 1 else ""))
+    if not said:
         return ""
-    blocks = [f"{count(int(number[order[first]]))} to {count(int(number[order[last]]))}" for first, last in found.blocks[:_NAMED]]
+    found, rows, of_file = max(said, key=lambda one: one[0].suspects)
+    blocks = [f"{count(int(number[rows[first]]))} to {count(int(number[rows[last]]))}" for first, last in found.blocks[:_NAMED]]
     more = f" and {counted(len(found.blocks) - _NAMED, 'more stretch', 'more stretches')}" if len(found.blocks) > _NAMED else ""
     where = "next row" if found.offset > 0 else "row before"
-    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more})"
+    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more}{of_file})"
     return (
         f"Labels look shifted by one row: the label that models expect stands on the {where} of {of}: see how labels were joined to rows."
     )
@@ -60,7 +65,7 @@ def contradicting_sentence(audit: Audit) -> str:
     """Return how many rows have the text of another one under another label; empty where they are few (``_CONTRADICTING``)."""
     sets = audit.validation.get("sets") or [{}]
     number = int(sets[0].get("contradicted") or 0)
-    if audit.several or number < _CONTRADICTING * audit.rows or not number:
+    if audit.several or audit.info.task not in ("single", "pair", "choice") or number < _CONTRADICTING * audit.rows or not number:
         return ""
     return (
         f"{count(number)} of the {counted(audit.rows, 'row')} have the text of another row under another label: of two such labels one is "

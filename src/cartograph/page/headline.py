@@ -45,19 +45,21 @@ def _doubt(audit: Audit) -> str:
         if wrong is not None and audit.suspects.record["calibrated"]:
             what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
             sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{f'{_open_wrong(audit)}{_changed(audit)}' if number else ''}"
-            read = blind_number(audit)
-            return _capital(f"{f'{looked_at(audit)}{read}' if read else number_of_wrong(audit, wrong)}; {sure}")
+            return _capital(f"{wrong_clause(audit, wrong)}; {sure}")
         looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = f"{blind_number(audit) or f'how many are wrong cannot be estimated: {why}'}; {NONE_SURE}"
+            unknown = f"how many are wrong cannot be estimated: {why}; {NONE_SURE}"
+            if read := blind_number(audit):
+                unknown = f"{read}; none is sure enough to change automatically"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
                 unknown += "; each row is weighted by how doubtful its label is"
             if not number:
-                return _capital(f"{looked}{unknown}") if looked else f"Of {counted(audit.rows, 'label')}, {unknown}"
+                return _capital(f"{looked}{unknown}") if looked or read else f"Of {counted(audit.rows, 'label')}, {unknown}"
             return _capital(f"{worth}; {unknown}")
         of = "the others" if looked else counted(audit.rows, "label")
+        looked += f"{read}; " if (read := blind_number(audit)) else ""
         if not number:
             return _capital(f"{looked}none of {of} looks wrong")
         looks = "looks" if number == 1 else "look"
@@ -92,6 +94,12 @@ def looked_at(audit: Audit) -> str:
         return ""
     changed = f"changed or dropped {count(found.changed) if found.changed else 'none'}"
     return f"people looked at {count(found.rows)} of {counted(audit.rows, 'label')} and {changed}; "
+
+
+def wrong_clause(audit: Audit, wrong: Mapping[str, Any]) -> str:
+    """Return about how many labels are wrong, by people who read some blind where that says more, else by models and what people found."""
+    read = blind_number(audit)
+    return f"{looked_at(audit)}{read}" if read else number_of_wrong(audit, wrong)
 
 
 def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:

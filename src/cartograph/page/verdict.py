@@ -15,7 +15,7 @@ from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
-from cartograph.page.blind import blind_lines
+from cartograph.page.blind import blind_lines, blind_number
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
@@ -138,8 +138,8 @@ def beyond_interval(audit: Audit) -> list[str]:
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
     if audit.reviewed is not None:
-        return [contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2 or audit.blind is not None:
+        return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
+    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
         return []
     hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
     rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"

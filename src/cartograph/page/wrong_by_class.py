@@ -39,7 +39,8 @@ def wrong_by_class(audit: Audit) -> Table | None:
         interval = f"{about(pair['low'])} to {about(pair['high'])}"
         cells.append((*names, _rounded(pair["expected"]), interval, pair["expected"] / int(rows[pair["given"]]), _rounded(pair["most"])))
     more = f", the {_LISTED} most frequent of {len(found)} mistakes" if len(found) > _LISTED else ""
-    return Table(f"Wrong labels by class{more}", columns, cells)
+    seen = "" if audit.reviewed is None and audit.blind is None else ", by models alone"
+    return Table(f"Wrong labels by class{seen}{more}", columns, cells)
 
 
 def _rounded(number: float) -> int:

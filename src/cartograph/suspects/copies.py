@@ -137,8 +137,15 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     """
     rows = copies.rows
     known = [shares[rows] for shares in (true_classes, softer) if shares is not None]
-    found = [_heard(shares, _gone_wrong(transition, factor), given, copies) for shares in known for factor in FACTORS]
-    decided, undecided = (max(tried, key=lambda way: way[0]) for tried in zip(*found, strict=True))
+    decided: _Way | None = None
+    undecided: _Way | None = None
+    # One by one: all that were tried together would be dozens of matrices.
+    for shares in known:
+        for factor in FACTORS:
+            one, other = _heard(shares, _gone_wrong(transition, factor), given, copies)
+            decided = one if decided is None or one[0] > decided[0] else decided
+            undecided = other if undecided is None or other[0] > undecided[0] else undecided
+    assert decided is not None and undecided is not None
     _, copied, heard = undecided if undecided[0] > decided[0] + SURELY else decided
     if copied > COPIED:
         return true_classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class GivenLabels:
     copies: Copies | None = None
     met: Copies | None = None
 
-    @property
+    @cached_property
     def anchorable(self) -> tuple[Floats, Integers]:
         """Probabilities and labels of the rows that may show how often labels go wrong: without copies whose labels differ, if met.
 

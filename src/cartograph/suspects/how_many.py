@@ -81,7 +81,7 @@ def bounds(
         wider: the same of the larger share.
         unpredicted: sum of 1 − the probability of the given label.
         surest: of the surest quarter of the anchors, how many have another label, and how many there are, where that is clearly less often
-            (``contradicts_less``): the others may be hard, and the lower end is by these. None else.
+            (``calm_anchors``): the others may be hard, and the lower end is by these. None else.
     """
     expected = float(score.sum())
     wrong, total = anchors

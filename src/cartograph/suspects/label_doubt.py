@@ -9,9 +9,10 @@ the errors.
 
 The assumption is that errors do not gather on rows that are hard anyway: of those that do, the number is estimated too low. The opposite
 also happens: rows that a weak classifier is confidently wrong about look like errors. Wrong labels contradict the surest of the anchors as
-often as the others; where these contradict clearly less often, the others may be hard, and T may as well be what the surest show: the
-doubt is then the mean of both (``contradicts_less``; of place names and quotations in 17 to 105 classes, all labelled rightly, 88 in place
-of 598 labels are at .8 or more; with even errors added, average precision rises by .04 to .10; with one class called another, it may fall).
+often as the others; where these contradict clearly less often, and all about as often as the models expect, the others may be hard, and T
+may as well be what the surest show: the doubt is then the mean of both (``calm_anchors``; of place names and quotations in 17 to 105
+classes, all labelled rightly, 88 in place of 598 labels are at .8 or more; with even errors added, average precision rises by .04 to .10;
+with one class called another, it may fall).
 
 So a number is estimated where, seen through the noise, nearly every row is clear (``CLEAR``); or where at least the classifier explains
 ``EXPLAINED`` of the labels' entropy and few of the rows that it is surest about contradict it (``CONTRADICTED``). Of pairs of texts whose
@@ -43,11 +44,10 @@ from cartograph.suspects.transitions import (
     LEAST,
     anchor_counts,
     anchor_share,
+    calm_anchors,
     contradicting,
-    contradicts_less,
     counted_transition,
     even_transition,
-    surest_anchors,
 )
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
@@ -176,12 +176,11 @@ def label_doubt(
         differ = None if labellers is None else factors is not None
         updated = by_labellers(updated, given, factors)
         score = posterior(updated, transition, given)
-        surely = surest_anchors(*weighed.anchorable, share)
-        hardly = contradicts_less(surely, anchors)
+        calmest = calm_anchors(*weighed.anchorable, share)
         scale, all_wrong = 1.0, float(score.sum())
-        if hardly:
+        if calmest is not None:
             # Even odds that the other anchors are hard, not wrong.
-            calm = weighed.transition(surely)
+            calm = weighed.transition(calmest)
             calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm), calm), given, factors)
             score = (score + posterior(calmly, calm, given)) / 2.0
             scale = float(score.sum()) / max(all_wrong, LEAST)
@@ -199,7 +198,7 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = wrong_labels(weighed, score, anchors, factors, contradicting(surely) if hardly else None)
+        wrong = wrong_labels(weighed, score, anchors, factors, None if calmest is None else contradicting(calmest))
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends, scale)
     alone = lone_rows(given)

@@ -189,3 +189,23 @@ def test_a_class_of_one_row_is_not_emptied() -> None:
     cleaning = clean(examples, noise, {}, recipe="drop-flagged", relabel_above=0.9)
     assert cleaning.kept.tolist() == [False, True, True, True, True]
     assert cleaning.spared == ("good",)
+
+
+def test_what_people_find_right_keeps_the_recipe_from_suspects_like_it() -> None:
+    rows = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(40)])
+    noise = make_noise(rows, {f"u{row:02}": (1 - row % 2, 0.95) for row in range(20)})
+    place = noise.schema.get_field_index("probability")
+    noise = noise.set_column(place, noise.schema.field(place), pa.array([0.9] * 20 + [0.05] * 20))
+
+    def dropped(decided: str, recipe: str = "drop-flagged") -> set[str]:
+        decisions = {f"u{row:02}": Decision(f"u{row:02}", decided, None, "Ann") for row in range(10)}
+        cleaning = clean(rows, noise, decisions, recipe=recipe, relabel_above=0.9, precision=0.8)
+        return {row["uid"] for row in cleaning.changes.to_pylist() if row["by"] != "Ann"}
+
+    others = {f"u{row}" for row in range(10, 20)}
+    assert dropped("drop") == others and dropped("keep") == set()
+    weights = clean(rows, noise, {}, recipe="down-weight", relabel_above=0.9).weights
+    after = {f"u{row:02}": Decision(f"u{row:02}", "keep", None, "Ann") for row in range(10)}
+    kept = clean(rows, noise, after, recipe="down-weight", relabel_above=0.9).weights
+    assert weights is not None and kept is not None
+    assert weights[15] / weights[25] < 0.2 < 0.7 < kept[15] / kept[25]

@@ -125,3 +125,17 @@ def test_of_many_rows_some_are_compared_on_and_what_changes_is_counted_of_all(mo
     some = choice()
     assert (every.rows, some.rows) == (600, 400)
     assert some.scores["drop"].changed == every.scores["drop"].changed == 150
+
+
+def test_rows_are_judged_as_people_found_others_like_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(40)])
+    noise = make_noise(rows, {})
+    place = noise.schema.get_field_index("probability")
+    noise = noise.set_column(place, noise.schema.field(place), pa.array([0.9] * 40))
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr("cartograph.clean.recommended.choose_arm", lambda *given, **_: seen.append(given[3]))
+    for decisions in ({}, {f"u{row:02}": Decision(f"u{row:02}", "keep", None, "Ann") for row in range(20)}):
+        arms = {arm: clean(rows, noise, decisions, recipe=recipe, relabel_above=0.9) for arm, recipe in RECIPES.items()}
+        recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), wrong=KNOWN)
+    plain, kept = seen
+    assert plain == pytest.approx(0.1) and (kept[:20] == 1.0).all() and (kept[20:] > 0.8).all()

@@ -110,9 +110,9 @@ def test_what_people_changed_is_kept_unless_models_are_measurably_worse_for_it()
     vague = estimate(60, 5)
     assert advice(NONE, noise=vague).version == "original"
     kept = advice(NONE, noise=vague, decided=66)
-    said = "Recommended: the cleaned rows, since people decided on each of its 66 changes; models trained on the original ones are neither "
+    said = "Recommended: the cleaned rows, since people decided on each of the 66 changes; models trained on the original ones are neither "
     assert (kept.version, kept.sentence) == ("cleaned", f"{said}better nor worse measurably on test.")
     same = advice({"low": 0.0, "difference": 0.0, "high": 0.0}, decided=1)
-    assert same.version == "cleaned" and "people decided on its one change; " in same.sentence
+    assert same.version == "cleaned" and "people decided on the one change; " in same.sentence
     assert advice(LOSS, noise=vague, decided=66).version == "original"
     assert advice(GAIN, decided=66).sentence == advice(GAIN).sentence

@@ -33,6 +33,8 @@ def test_a_script_without_blanks_is_read_by_characters_whatever_latin_words_its_
     assert not reads_characters(apart), "words that were set apart are words"
     named = [f"this is row {row % 5} of the book \u30d5\u30a1\u30a4\u30eb\u304b\u3089" for row in range(60)]
     assert not reads_characters(named)
+    signs = [f"GNU {row % 5} \u306f\u3001\u672c\u3092\u3001\u8aad\u3080\u3002\u5f7c\u306f\uff0c\u6b69\u304f\uff01" for row in range(60)]
+    assert reads_characters(signs)
     korean = [f"\ud30c\uc77c\uc5d0\uc11c {row % 5} \uc904\uc744 \ucc3e\ub294\ub2e4" for row in range(60)]
     assert not reads_characters(korean)
 

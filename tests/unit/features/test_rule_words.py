@@ -39,6 +39,15 @@ def test_the_words_of_a_list_of_keywords_are_found(keywords: list[str]) -> None:
     assert said.startswith(f"The label `found` follows from {len(keywords)} word") and said.endswith("only reading rows shows them.")
 
 
+def test_classes_in_turn_hide_no_rule_and_signs_are_none() -> None:
+    fillers = texts_of(np.random.default_rng(4), 1000)
+    turns = [f"{text} {'apple' if row % 2 else 'bread'}" for row, text in enumerate(fillers)]
+    found = rule_words(set_of(turns, [row % 2 for row in range(1000)], ("no", "yes")))
+    assert found is not None and found.words in (["apple"], ["bread"])
+    asked = [f"{text}?" if row % 3 else text for row, text in enumerate(fillers)]
+    assert rule_words(set_of(asked, [int(row % 3 > 0) for row in range(1000)], ("said", "asked"))) is None
+
+
 def test_lists_of_several_classes_are_found_and_one_class_is_what_has_none() -> None:
     rng = np.random.default_rng(2)
     kinds = rng.choice(4, PLENTY, p=[0.6, 0.15, 0.15, 0.1])

@@ -65,3 +65,13 @@ def test_the_same_decisions_give_the_same_number() -> None:
     first = recalibrate(said[:50], wrong[:50]).number(said[50:], before, 9)
     shuffled = np.random.default_rng(4).permutation(50)
     assert recalibrate(said[:50][shuffled], wrong[:50][shuffled]).number(said[50:], before, 9) == pytest.approx(first, rel=1e-9)
+
+
+def test_where_people_find_more_than_models_contradict_that_bound_is_no_bound() -> None:
+    rng = np.random.default_rng(5)
+    said = np.sort(rng.beta(0.5, 20.0, 2000))[::-1]
+    blind = Estimate(float(said.sum()) / 10, 0.0, 5.0, 8.0)
+    found = recalibrate(said[:60], np.arange(60) % 6 > 0)
+    middle, low, high = found.number(said[60:], blind, 50)
+    assert found.probability(said[60:61])[0] > 0.5
+    assert 100 < low < middle < high <= 1940

@@ -295,3 +295,21 @@ def test_negative_numbers_are_no_probabilities_and_no_labels_and_pseudo_rows_are
         label_doubt(np.array([[0.5, 0.5]]), np.array([-1]))
     with pytest.raises(InputError, match=r"`pseudo_rows` must be above 0, but is 0\.0"):
         label_doubt(np.array([[0.5, 0.5]]), np.array([1]), pseudo_rows=0.0)
+
+
+def test_rows_of_hard_classes_pass_for_hard_and_not_for_wrong_ones() -> None:
+    """Labels are all right; models are as sure as they are right, but for half of the classes less than they think."""
+    rng = np.random.default_rng(3)
+    classes, rows = 40, 4000
+    labels = rng.integers(0, classes, rows)
+    right = np.where(labels < 20, 0.7, 0.995)
+    said = np.clip(np.where(labels < 20, 0.86, 0.996) + rng.normal(0, 0.0008, rows), 0.5, 0.9999)
+    taken = np.where(rng.random(rows) < right, labels, (labels + rng.integers(1, classes, rows)) % classes)
+    known = np.repeat(((1.0 - said) / (classes - 1))[:, None], classes, axis=1)
+    known[np.arange(rows), taken] = said
+    found = label_doubt(known, labels)
+    assert found.wrong is not None and found.wrong.low < 40 and (found.score >= 0.8).sum() < 20
+    assert found.pairs == () or sum(pair.expected for pair in found.pairs) <= found.wrong.expected + 1.0
+    order = rng.permutation(rows)
+    again = label_doubt(known[order], labels[order])
+    assert again.wrong is not None and again.wrong.expected == pytest.approx(found.wrong.expected, rel=1e-6)

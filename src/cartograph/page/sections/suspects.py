@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
+from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
-from cartograph.page.headline import number_of_wrong, why_unknown
+from cartograph.page.headline import why_unknown, wrong_clause
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
@@ -142,17 +143,18 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     if record.get("calibrated"):
         wrong = record["wrong"]
-        estimate = number_of_wrong(audit, wrong)
+        estimate = wrong_clause(audit, wrong)
         sentences.append(
             f"{estimate[0].upper()}{estimate[1:]}: the "
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong."
         )
-        if audit.reviewed is None:
+        as_models_see = audit.reviewed is None and not blind_number(audit)
+        if as_models_see:
             more = f"up to about {about(wrong['most'])}: so many labels the models do not predict"
             sentences.append(f"If errors gather on hard rows, there are more, {more}.")
             sentences.append("Errors that follow a rule are in neither number: models learn them.")
             sentences += _measured(audit, "all of them")
-        sentences += most_often(audit, wrong.get("pairs", ()))
+            sentences += most_often(audit, wrong.get("pairs", ()))
     elif record.get("unknown") == "much noise":
         sentences.append(
             "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "

@@ -47,7 +47,18 @@ def test_what_people_found_holds_for_the_same_rows_labels_and_suspects(examples:
     assert blind_found(kept, turned, noise) is None, "labels are others"
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"found": 3}', '{"sheet": "b1", "among": {}, "items": [{}], "found": {}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        '{"found": 3}',
+        '{"sheet": "b1", "among": {}, "items": [{}], "found": {}}',
+        '{"sheet": "b1", "among": {}, "items": [], "found": {"labels.rows": 3}}',
+        '{"among": {}, "items": [{"uid": "a", "predicted": "clean", "given": "b"}], "found": {"labels.mislabelled": 3}}',
+        '{"among": {}, "items": [{"uid": "a", "predicted": "clean", "given": "b"}], "found": {"labels.mislabelled": NaN, "labels.low": 1}}',
+    ],
+)
 def test_a_file_that_the_import_did_not_write_is_named(content: str, examples: pa.Table, tmp_path: Path) -> None:
     file = tmp_path / "blind.json"
     file.write_text(content, encoding="utf-8")

@@ -15,7 +15,8 @@ from cartograph.compare.versions import DIFFERENCES, SUMMARY
 from cartograph.config import Settings
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.errors import InputError
-from cartograph.schema import EVALUATION
+from cartograph.schema import CHANGES, EVALUATION
+from tasks.audit import evaluate
 from tasks.audit.evaluate import STEP
 from tasks.audit.held_out import held_out_set
 from tasks.audit.parameters.retrain import Retrain
@@ -260,3 +261,16 @@ def test_rows_that_are_not_in_train_or_not_contradicted_are_scored_apart_where_t
     right = {uid: place < RIGHT["original"] + 1 for place, uid in enumerate(ordered)}
     assert scores["held/not in train"]["value"] == sum(right[uid] for uid in uids[10:]) / 10
     assert scores["held/not contradicted"]["value"] == sum(right[uid] for uid in uids[5:]) / 15
+
+
+def test_changes_that_people_alone_made_are_told_apart(tmp_path: Path) -> None:
+    def changed(*by: str, weighted: bool = False) -> int:
+        entries = [{"uid": f"u{row}", "what": "drop", "from": "a", "to": None, "why": "", "by": one} for row, one in enumerate(by)]
+        pq.write_table(pa.Table.from_pylist(entries, CHANGES), tmp_path / "changes.parquet")
+        (tmp_path / "version.json").write_text(json.dumps({"weighted": weighted}))
+        return evaluate._decided({f"data/clean/{name}": tmp_path / name for name in ("changes.parquet", "version.json")})
+
+    assert (changed("Ann", "Bob"), changed("Ann", "recipe relabel"), changed("Ann", weighted=True), evaluate._decided({})) == (2, 0, 0, 0)
+    assert {"data/clean/changes.parquet", "data/clean/version.json"} <= set(
+        STEP.inputs_of(with_sections(space(tmp_path / "own"), clean={}).settings)
+    )

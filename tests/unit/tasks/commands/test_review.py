@@ -6,10 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from cartograph.data.spreadsheet import read_sheet
 from tasks.__main__ import main
+from tasks.audit import report
+from tasks.audit.blind import FOUND, blind_found
 from tasks.commands.dvc_yaml import in_sync, write
 from tasks.pipelines import open_workspace
 from tests.cleaning import make_examples, make_noise
@@ -133,6 +136,10 @@ def test_a_blind_sheet_goes_out_and_two_come_back(space: Path, tmp_path: Path, c
     numbers = json.loads((space / "reports/blind.metrics.json").read_text())
     assert numbers["agreement.raw"] == 0.75
     assert numbers["predicted_noise.rows"] + numbers["predicted_clean.rows"] == 75
+    examples, noise = (pq.read_table(space / name) for name in ("data/ingest/train.parquet", "data/noise/noise.parquet"))
+    found = blind_found(space / FOUND, examples, noise)
+    assert found is not None and found["labels.mislabelled"] == numbers["labels.mislabelled"]
+    assert FOUND in report.STEP.inputs_in(open_workspace(str(space))), "the next page reads it"
     [answers] = (space / "review").glob("blind-*.answers.csv")
     assert answers.read_text(encoding="utf-8-sig").startswith("item,uid,predicted,given_label,answer of ann,answer of bob\n")
     review("--import", one, "--by", "Ann")

@@ -75,6 +75,13 @@ def test_people_decide_about_a_row_and_a_label(films: LabelAudit) -> None:
     assert label_matrix(rows).shape == (ROWS - 2, 4)
 
 
+def test_where_people_keep_the_surest_labels_the_others_are_not_turned_without_them(films: LabelAudit) -> None:
+    own = changes(films.space).index
+    space = copied(films, "kept")
+    clean(space, "".join(f"{uid},keep,,ann,\n" for uid in own[:20]))
+    assert len(own) > 30 and len(changes(space)) < 0.2 * (len(own) - 20)
+
+
 def test_a_decision_about_another_label_is_refused(films: LabelAudit) -> None:
     uid = next(uid for uid in changes(films.space).index if uid.endswith("#love"))
     space = copied(films, "mistaken")
