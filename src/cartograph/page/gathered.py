@@ -10,7 +10,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
 from cartograph.page.read_verdict import GATHER
 from cartograph.suspects.gathering import Gathering
-from cartograph.suspects.shifted import shifted
+from cartograph.suspects.shifted import FEWEST, shifted
 from cartograph.wording import about, count, counted, cut, listing, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
@@ -42,20 +42,21 @@ def shifted_sentence(audit: Audit) -> str:
         return ""
     number, suggested = audit.examples["row"].to_numpy(), audit.suspects.rows["suggested"].to_numpy()
     source = audit.examples["source"].combine_chunks().dictionary_encode()
-    suspect, files = np.isin(np.arange(audit.rows), audit.flagged), source.dictionary.to_pylist()
+    suspect, files, of_file = np.isin(np.arange(audit.rows), audit.flagged), source.dictionary.to_pylist(), source.indices.to_numpy()
     said = []
-    for place, file in enumerate(files):
-        rows = np.flatnonzero(source.indices.to_numpy() == place)
+    # Of pictures each may be a file: those without enough suspects are not looked at one by one.
+    for place in np.flatnonzero(np.bincount(of_file[suspect], minlength=len(files)) >= FEWEST).tolist():
+        rows = np.flatnonzero(of_file == place)
         rows = rows[np.argsort(number[rows], kind="stable")]
         if (found := shifted(audit.gold[rows], suspect[rows], suggested[rows])) is not None:
-            said.append((found, rows, f" of {cut(file, _LONGEST)}" if len(files) > 1 else ""))
+            said.append((found, rows, f" of {cut(files[place], _LONGEST)}" if len(files) > 1 else ""))
     if not said:
         return ""
-    found, rows, of_file = max(said, key=lambda one: one[0].suspects)
+    found, rows, where_from = max(said, key=lambda one: one[0].suspects)
     blocks = [f"{count(int(number[rows[first]]))} to {count(int(number[rows[last]]))}" for first, last in found.blocks[:_NAMED]]
     more = f" and {counted(len(found.blocks) - _NAMED, 'more stretch', 'more stretches')}" if len(found.blocks) > _NAMED else ""
     where = "next row" if found.offset > 0 else "row before"
-    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more}{of_file})"
+    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more}{where_from})"
     return (
         f"Labels look shifted by one row: the label that models expect stands on the {where} of {of}: see how labels were joined to rows."
     )

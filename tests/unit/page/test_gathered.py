@@ -153,6 +153,9 @@ def test_labels_that_a_join_shifted_by_a_row_are_said_to_be(texts: Audit, offset
     assert said.startswith(f"Labels look shifted by one row: the label that models expect stands on the {where} of {number} of the ")
     assert said.endswith(f"{len(rows)} suspects (rows {first} to {last}): see how labels were joined to rows.")
     assert said in verdict(shuffled).lines
+    source = examples.schema.get_field_index("source")
+    two = examples.set_column(source, examples.schema.field("source"), pa.array(["a.csv"] * 60 + ["b.csv"] * 340)).take(order)
+    assert f"(rows {first} to {last} of b.csv): see" in shifted_sentence(replace(shuffled, examples=two))
     assert shifted_sentence(texts) == ""
 
 
