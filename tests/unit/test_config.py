@@ -128,7 +128,7 @@ _MEANINGLESS = {
     "itself": ("measure: &a [*a]", "line 1 holds itself"),
     "aliases": (f"a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n{_TENFOLD}", "comes to more than 500,000 values"),
     "nul": ("measure: \x00", "is not valid YAML: special characters are not allowed"),
-    "no date": ("measure: {2020-13-45: 1}", "holds a value that cannot be read (month must be in 1..12)"),
+    "no date": ("measure: {2020-13-45: 1}", "holds a value that cannot be read (month must be in 1..12"),
     "colon in braces": ("a:\n  b: {c: env:X, d: 1}\n", "line 2 has a colon in a value between braces or brackets, which DVC does not read"),
     "colon in brackets": ("a: [s3://x/y]\n", "line 1 has a colon in a value between braces or brackets, which DVC does not read"),
     "no key": ("measure: {{a: 1}: 2}", "is not valid YAML: found unhashable key"),

@@ -17,7 +17,7 @@ from cartograph.errors import InputError
 from cartograph.read import parquet
 from cartograph.read.arrow import raw_columns
 from cartograph.read.jsonl import as_text
-from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source
+from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source, is_zip
 
 MAX_ROWS = 10_000_000
 """Most rows of one archive; one that claims more is not read."""
@@ -44,7 +44,7 @@ def read(source: Source) -> Iterator[Batch]:
         start = file.read(4)
     if start == b"PAR1":
         yield from _parquet(source)
-    elif zipfile.is_zipfile(source.path):
+    elif is_zip(source.path):
         yield from _archive(source)
     else:
         raise InputError(f"{source.name} is neither an NPZ archive nor a Parquet file; write one with numpy.savez_compressed.")

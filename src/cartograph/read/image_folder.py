@@ -7,6 +7,7 @@ name in the table points to, and an archive is never unpacked.
 
 from __future__ import annotations
 
+import stat
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ import pyarrow as pa
 from cartograph.data.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.errors import InputError
 from cartograph.read import delimited, jsonl
-from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source, leads_out
+from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source, is_zip, leads_out
 
 IMAGE, FILE, LABEL = "image", "file", "label"
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"))
@@ -62,11 +63,15 @@ class _Folder(Files):
         try:
             if leads_out(self._path, path):
                 raise Unusable(_OUTSIDE, f"{name} is a link that leads out of it")
-            if not path.is_file():
+            # Not by `is_file`, which in later versions of Python is false, too, of a name that cannot be looked for.
+            found = path.stat()
+            if not stat.S_ISREG(found.st_mode):
                 raise Unusable("no such file", name)
-            if path.stat().st_size > MAX_BYTES:
-                raise Unusable("image too large", f"{path.stat().st_size:,} bytes, at most {MAX_BYTES:,} are read")
+            if found.st_size > MAX_BYTES:
+                raise Unusable("image too large", f"{found.st_size:,} bytes, at most {MAX_BYTES:,} are read")
             return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise Unusable("no such file", name) from error
         except OSError as error:
             raise Unusable("file cannot be read", f"{name[:200]}: {error.strerror}") from error
 
@@ -147,7 +152,7 @@ def _opened(source: Source) -> Iterator[Files]:
             raise InputError(f"{source.name} has no sub-folder `{source.split}`; correct the split.")
         yield _Folder(folder)
         return
-    if not zipfile.is_zipfile(path):
+    if not is_zip(path):
         raise InputError(f"{source.name} is neither a folder of images nor a ZIP archive of one; name such a folder.")
     try:
         archive = zipfile.ZipFile(path)

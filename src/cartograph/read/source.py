@@ -114,6 +114,16 @@ class Batch:
     stated: Mapping[str, Stated] = field(default_factory=dict)
 
 
+def is_zip(path: str | Path) -> bool:
+    """Return whether a file is a ZIP archive, or begins as one: what is wrong with a damaged one is for its reader to say.
+
+    Later versions of Python do not call such a file an archive.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123
+        begins = file.read(4) == b"PK\x03\x04"
+    return begins or zipfile.is_zipfile(path)
+
+
 def leads_out(folder: Path, file: Path) -> bool:
     """Return whether a file or folder within a folder is a link that leads out of it, or lies behind one."""
     return not file.resolve().is_relative_to(folder.resolve())

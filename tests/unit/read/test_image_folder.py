@@ -307,6 +307,9 @@ def test_arrays_that_claim_too_much_are_refused(tmp_path: Path, content: bytes, 
 def test_a_cut_archive_and_a_file_of_another_format_are_refused(tmp_path: Path) -> None:
     path = npz(tmp_path / "set.npz", image=np.zeros((50, 4, 4), np.uint8), label=np.zeros(50))
     path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"set.npz is not an NPZ archive that can be read"):
+        batch_of(path)
+    path.write_bytes(bytes(200))
     with pytest.raises(InputError, match=r"set.npz is neither an NPZ archive nor a Parquet file"):
         batch_of(path)
 
