@@ -227,6 +227,23 @@ def test_clicking_pins_the_rows_card(opened: Opener, small: Path) -> None:
     expect(card).to_contain_text(re.compile(r"right in \d of 6 epochs"))
 
 
+def test_without_suspects_the_rows_still_come_most_suspect_first(opened: Opener, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from cartograph.page.document import page as document
+    from tests.page_audits import audit_of_texts, with_suspects
+
+    audit = with_suspects(audit_of_texts(40, text="t"), flagged=())
+    assert audit.suspects is not None
+    table = audit.suspects.rows
+    backwards = replace(audit.suspects, rows=table.set_column(5, "rank", table["rank"].combine_chunks()[::-1]))
+    (tmp_path / "report.html").write_text(document(replace(audit, suspects=backwards)), encoding="utf-8")
+    page = opened(tmp_path / "report.html")
+    for row in (39, 38, 37):
+        expect(page.locator(".pinned .card")).to_contain_text(f"{row} t")
+        page.get_by_role("button", name="Next →").click()
+
+
 def test_the_legend_and_the_selects_filter(opened: Opener, small: Path) -> None:
     page = opened(small)
     level = page.locator(".level").last

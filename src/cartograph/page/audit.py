@@ -208,6 +208,15 @@ class Audit:
         flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
 
+    def most_suspect_first(self, places: Integers) -> Integers:
+        """Return each row's turn among these, from 0 on: the suspects, the others as much as they are doubted, what people decided last."""
+        assert self.suspects is not None
+        turn = self.suspects.rows["rank"].to_numpy()[places].astype(np.int64)
+        turn[~np.isin(places, self.flagged)] += self.rows
+        if self.reviewed is not None:
+            turn[self.reviewed.decided[places]] += 2 * self.rows
+        return np.argsort(np.argsort(turn, kind="stable"), kind="stable")
+
     @cached_property
     def reviewed(self) -> Reviewed | None:
         """What people looked at, and what is left; None where they decided about no row."""

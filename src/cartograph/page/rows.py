@@ -85,6 +85,7 @@ def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
         rows["several"] = [cut(label.name, LONGEST_NAME) for label in audit.several[: audit.labels_a_row]]
     if audit.suspects is not None:
         rows["suspect"] = column(np.isin(places, audit.flagged).astype(np.uint8))
+        rows["turn"] = whole_numbers(audit.most_suspect_first(places))
     if audit.probabilities is not None:
         percent = np.rint(audit.probabilities[places] * 100).astype(np.uint8)
         rows |= {"epochs": percent.shape[1], "used": list(audit.window), "percent": column(percent)}

@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cartograph.clean.reviewed import DECIDED
+from cartograph.page.audit import Audit
 from cartograph.page.encode import script_json
 from cartograph.page.rows import carried_rows
-from tests.page_audits import audit_of_images, audit_of_texts, decoded, with_several_labels
+from tests.page_audits import audit_of_images, audit_of_texts, decoded, with_cleaning, with_several_labels, with_suspects
 
 
 def test_rows_are_carried_as_they_are() -> None:
@@ -24,6 +26,25 @@ def test_rows_are_carried_as_they_are() -> None:
     assert decoded(rows["label"]).tolist() == audit.gold[places].tolist()
     assert decoded(rows["row"]).tolist() == [1, 4, 7]
     assert rows["annotators"] == ["yes × 2, no × 1"] * 3
+
+
+def test_rows_that_are_no_suspects_have_their_turn_by_how_much_they_are_doubted() -> None:
+    audit = with_suspects(audit_of_texts(10, text="t"), flagged=(7, 2))
+    assert audit.suspects is not None
+    ranks = pa.array([10, 9, 2, 8, 3, 4, 6, 1, 5, 7], pa.int32())
+    audit = replace(audit, suspects=replace(audit.suspects, rows=audit.suspects.rows.set_column(5, "rank", ranks)))
+    places = np.array([0, 2, 3, 4, 7])
+    assert audit.most_suspect_first(places).tolist() == [4, 1, 3, 2, 0]
+    assert decoded(carried_rows(audit, places, set(), 10**6)["turn"]).tolist() == [4, 1, 3, 2, 0]
+
+
+def test_what_people_decided_about_comes_last(audit: Audit) -> None:
+    # Of two suspects row 1 is the first; people decided about it, and about row 2.
+    cleaned = with_cleaning(audit)
+    assert cleaned.cleaning is not None
+    decided = pa.table([pa.array(["u1", "u2"]), pa.array([True, False])], schema=DECIDED)
+    cleaned = replace(cleaned, cleaning=replace(cleaned.cleaning, decided=decided))
+    assert cleaned.most_suspect_first(np.arange(8)).tolist() == [0, 6, 7, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["word " * 100, "日本語" * 100, "<&>" * 100])

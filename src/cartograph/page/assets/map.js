@@ -5,7 +5,7 @@ const ORDERS = [
   ["most ambiguous first", "most ambiguous first", (position) => -columns.variability[position]],
   ["easiest first", "easiest first", (position) => -columns.confidence[position]],
 ];
-if (columns.suspect) ORDERS.unshift(["most suspect first", "most suspect first", (position) => suspicions.get(columns.place[position])?.rank ?? (columns.suspect[position] ? 1e7 : 1e8)]);
+if (columns.suspect) ORDERS.unshift(["most suspect first", "most suspect first", (position) => columns.turn[position]]);
 const [LEAST_HEIGHT, MOST_HEIGHT] = [290, 680];
 // Where a row has several labels, each point is one of them: its class is twice the label's number, and one more for a yes.
 const about = (id) => (carried.several && id >= 0 ? id >> 1 : -1);

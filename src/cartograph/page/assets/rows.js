@@ -13,7 +13,7 @@ function decode(column) {
 const carried = parse("data-rows");
 
 const columns = {};
-for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "suspect", "percent", "text"]) {
+for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "suspect", "turn", "percent", "text"]) {
   columns[name] = decode(carried[name]);
 }
 
