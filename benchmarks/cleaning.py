@@ -101,7 +101,7 @@ def plant(labels: np.ndarray, known: np.ndarray, kind: str, share: float, rng: n
     return noised, planted
 
 
-def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) -> tuple[dict[str, Any], Any]:
+def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[str], seed: int) -> tuple[dict[str, Any], Any]:
     """Return the outcome of each way of cleaning, and the choice between them."""
     import pyarrow as pa
 
@@ -116,12 +116,13 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
     from cartograph.suspects.detector import untested_committee
     from cartograph.suspects.listing import listed
 
-    committee = committee_scores(features, noised, classes, np.random.default_rng(seed), folds=FOLDS)
+    committee = committee_scores(features, noised, classes, np.random.default_rng(seed), folds=FOLDS, characters=characters)
     doubt, rows = committee.doubt, np.arange(len(noised))
     uids = [f"{row:06}" for row in rows]
     info = DatasetInfo("train", "train", "single", ("text",), (), tuple(classes))
     examples = pa.table([uids, uids, noised.astype(np.int32), ["benchmark"] * len(rows), rows + 1], schema=examples_schema(info))
-    columns, among = doubt_column(committee), Among(examples, Reading(features, None, None), FOLDS, seed, doubt.unknown, 0.5)
+    reading = Reading(features, None, None, characters=characters)
+    columns, among = doubt_column(committee), Among(examples, reading, FOLDS, seed, doubt.unknown, 0.5)
     odds = untested_committee(columns, doubt.unknown).log_odds(columns)
     noise = listed(uids, odds, noised, classes, committee.probabilities, threshold=0.5)
     recipes = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel", "down-weight": "down-weight"}
@@ -190,29 +191,31 @@ class Split(NamedTuple):
     test: np.ndarray
     features: Any
     unseen: Any
+    characters: Any
     known: np.ndarray
 
 
 def split(texts: list[str], labels: np.ndarray, seed: int) -> Split:
     """Return the train and the test rows of a seed."""
-    from cartograph.features.text import text_features
+    from cartograph.features.text import character_features, text_features
 
     order = np.random.default_rng(seed).permutation(len(labels))
     held = min(len(labels) // 4, TEST_ROWS)
     test, train = order[:held], np.sort(order[held : held + TRAIN_ROWS])
     every = text_features([texts[row] for row in (*train, *test)])
     features, unseen = narrow(every[: len(train)]), narrow(every[len(train) :])
-    return Split(train, test, features, unseen, probabilities(features, labels[train], seed))
+    characters = character_features([texts[row] for row in train])
+    return Split(train, test, features, unseen, characters, probabilities(features, labels[train], seed))
 
 
 def run(
     texts: list[str], labels: np.ndarray, classes: list[str], parts: Split, kind: str, share: float, seed: int, model: str
 ) -> dict[str, Any]:
     """Return which test rows each version's model gets right, and what was chosen."""
-    train, test, features, unseen, known = parts
+    train, test, features, unseen, characters, known = parts
     rng = np.random.default_rng([seed, round(100 * share), len(kind)])
     noised, planted = plant(labels[train], known, kind, share, rng)
-    ways, choice = arms_of(features, noised, classes, seed)
+    ways, choice = arms_of(features, characters, noised, classes, seed)
     versions = {
         ARMS[arm]: (way.kept, way.labels.astype(int), np.ones(len(train)) if way.weights is None else way.weights)
         for arm, way in ways.items()

@@ -135,13 +135,15 @@ def by_committee(
 
     from cartograph.data.linked_rows import linked_texts
     from cartograph.features.comparison import comparison_features
+    from cartograph.features.text import character_features
     from cartograph.suspects.committee import committee_scores
     from cartograph.suspects.detector import untested_committee
 
     started = time.perf_counter()
     names, rng = [str(label) for label in range(n_classes)], np.random.default_rng(13)
     pairs: dict[str, Any] = {"apart": len(texts[0]) > 1, "groups": linked_texts(texts), "compared": comparison_features(texts)}
-    doubt = committee_scores(features, labels, names, rng, vectors=vectors, **pairs).doubt
+    characters = character_features([text for text, in texts]) if vectors is None and len(texts[0]) == 1 else None
+    doubt = committee_scores(features, labels, names, rng, vectors=vectors, characters=characters, **pairs).doubt
     odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))
     detector = untested_committee({"doubt": odds}, doubt.unknown)
     probability, rank = detector.probability({"doubt": odds}), np.empty(len(labels), dtype=np.int64)

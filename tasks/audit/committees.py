@@ -134,8 +134,9 @@ def whole_reading(by_uid: pa.Table, inputs: Mapping[str, Path], file: str | None
     """
     from cartograph.suspects.committee import reading_of
 
-    reading = reading_of(by_uid)
-    if (own := embedded_vectors(by_uid, inputs, file)) is not None:
+    own = embedded_vectors(by_uid, inputs, file)
+    reading = reading_of(by_uid, characters=own is None)
+    if own is not None:
         if reading.options is None or file is not None:
             reading = reading._replace(vectors=own)
         else:

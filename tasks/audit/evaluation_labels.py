@@ -54,7 +54,7 @@ def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
     vectors = _vectors(train, sets, inputs)
     record: dict[str, Any] = {}
     try:
-        reading = _with_vectors(reading_of(together(train, sets)), vectors, train)
+        reading = _with_vectors(reading_of(together(train, sets), characters=vectors is None), vectors, train)
         with progress("evaluation_labels", "folds of models") as update:
             how = {"folds": noise["folds"], "seed": noise["seed"], "threshold": noise["threshold"]}
             found = evaluation_doubts(train, sets, reading, progress=update, **how)

@@ -54,8 +54,9 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
 
     rows, decisions = pq.read_table(inputs[ROWS]), pq.read_table(inputs[DECISIONS])
     names = dataset_info(rows.schema).labels
-    reading = reading_of(rows.drop_columns([LABEL_SET]))
-    if (vectors := embedded_vectors(rows, inputs, out.workspace.settings.of(Embed).file)) is not None:
+    vectors = embedded_vectors(rows, inputs, out.workspace.settings.of(Embed).file)
+    reading = reading_of(rows.drop_columns([LABEL_SET]), characters=vectors is None)
+    if vectors is not None:
         reading = reading._replace(vectors=vectors)
     with progress("noise", "folds of models") as update:
         doubts = several_doubts(reading, label_matrix(rows), names, params.seed, update)

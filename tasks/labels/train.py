@@ -62,7 +62,7 @@ def run(params: Train, inputs: Inputs, out: Out) -> str:
 
     rows = pq.read_table(inputs[ROWS])
     given = label_matrix(rows)
-    least = least_f1(reading_of(rows.drop_columns([LABEL_SET])).data, given, params.seed, user_groups(rows))
+    least = least_f1(reading_of(rows.drop_columns([LABEL_SET]), characters=False).data, given, params.seed, user_groups(rows))
     with progress("train") as update:
         recipe, auto = _recipe(params, rows), params.epochs == "auto"
         fitted, attempts = fit_labels(recipe, least, inputs[ROWS], out.checkpoints, auto=auto, progress=update)

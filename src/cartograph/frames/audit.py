@@ -262,7 +262,7 @@ def _find_suspects(
 
 
 def _reading(by_uid: pa.Table, vectors: Floats32 | None, labellers: Integers | None) -> Reading:
-    reading = reading_of(by_uid)._replace(labellers=labellers)
+    reading = reading_of(by_uid, characters=vectors is None)._replace(labellers=labellers)
     return reading if vectors is None else reading._replace(vectors=vectors)
 
 

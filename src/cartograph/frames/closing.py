@@ -18,7 +18,7 @@ from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why
 from cartograph.page.verdict import beyond_interval
 from cartograph.wording import counted, labels_wrong
 
-_NEXT, _HARDLY = 50, 0.01
+_NEXT, _HARDLY = 50, 0.001
 """Rows that are named where none is a suspect, and the probability below which they are not worth it."""
 
 
@@ -59,7 +59,7 @@ def _next_rows(page: Audit) -> str:
     least = doubted[:_NEXT][-1] if doubted else 0.0
     if least < _HARDLY:
         return "no suspects"
-    shown = math.floor(least * 100) / 100
+    shown = math.floor(least * 1000) / 1000
     what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
     return f"no suspects; --threshold {shown} lists the {what} doubted most"
 

@@ -70,7 +70,7 @@ def audit_labels(
         InputError: vectors that do not fit.
     """
     examples, given, names = rows.examples, rows.given, rows.names
-    reading = reading_of(examples.drop_columns([LABEL_SET]))
+    reading = reading_of(examples.drop_columns([LABEL_SET]), characters=vectors is None)
     if vectors is not None:
         reading = reading._replace(vectors=rows.rows.own_vectors(vectors, "rows of labels")[rows.order])
     with tempfile.TemporaryDirectory() as folder:

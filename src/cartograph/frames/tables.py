@@ -42,11 +42,11 @@ class Written(NamedTuple):
 def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> Written:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
-    A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
-    dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
-    columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV,
-    JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or
-    ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all cells as they are.
+    A cell that would be a formula gets an apostrophe in front; numbers and dates stay as they are. ``suspects.csv`` begins with the
+    number of the row; ``cleaned.csv`` has the columns of the data, and weights where the recipe gives rows some; it is delimited and
+    encoded as a CSV file that was read. Of a TSV, JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``,
+    ``cleaned.jsonl`` (or ``.json``; without weights) or ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an
+    apostrophe: it has all cells as they are.
 
     Args:
         found: an audit of a frame or a file.
@@ -60,7 +60,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     ]
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
-    path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=bool(found._page.info.features)))
+    path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=True))
     cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
     rows = found._rows if isinstance(found, FrameAudit) else None
     (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
@@ -73,7 +73,11 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
         typed.unlink(missing_ok=True)  # An earlier audit's.
     if len(found.set_aside):
         (folder / "set-aside.csv").write_bytes(
-            write_sheet(list(found.set_aside.columns), [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)])
+            write_sheet(
+                list(found.set_aside.columns),
+                [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)],
+                plain=True,
+            )
         )
     else:
         (folder / "set-aside.csv").unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.clean.review_sheet import down_the_list
 from cartograph.clean.reviewed import Reviewed, reviewed
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
@@ -216,6 +217,15 @@ class Audit:
         if self.reviewed is not None:
             turn[self.reviewed.decided[places]] += 2 * self.rows
         return np.argsort(np.argsort(turn, kind="stable"), kind="stable")
+
+    @cached_property
+    def doubted_most(self) -> Integers:
+        """The rows below the list of suspects, the most doubted first, that nobody decided about; none where no label could be judged."""
+        if self.suspects is None or "impossible" in self.suspects.record:
+            return np.empty(0, dtype=np.int64)
+        below = down_the_list(self.suspects.rows)[len(self.listed) :]
+        open_ = below if self.reviewed is None else below[~self.reviewed.decided[below]]
+        return open_[: self.limits.listed].astype(np.int64)
 
     @cached_property
     def reviewed(self) -> Reviewed | None:

@@ -213,6 +213,9 @@ def _start(audit: Audit) -> list[str]:
         return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
     if audit.training.get("learning", {}).get("state") in ("failed", "diverged"):
         return []  # Of a model that learnt nothing, the hardest rows are any.
+    if number := len(audit.doubted_most):
+        what = counted(number, "answer" if audit.several else "row")
+        return [f"Start with the {what} doubted most, the first of the “Rows to read”: none is a suspect, but errors rank high."]
     rows = audit.members(HARD)
     if not len(rows):
         return []
@@ -262,7 +265,7 @@ def _hardest(audit: Audit) -> Figure:
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong"
+    none = "none could be told from hard rows" if record.get("unknown") else f"none at {probability(record.get('threshold', 0.5))} or more"
     labels = f"{share(number, audit.rows)} of the labels" if number else none
     if "impossible" in record:
         return Figure("Suspects", "none", "no label could be judged")

@@ -30,9 +30,9 @@ _ANCHORS = 0.7
 
 _LEAST, _STEP, _NEGLIGIBLE = 1e-9, 0.05, 1e-6
 _FACTORS, _DRAWS = ndtri((np.arange(15) + 0.5) / 15), ndtri((np.arange(7) + 0.5) / 7)
-_FITTING, _REFUTED = 0.05, 0.5
-"""Least share of what is believed that has to lie below the most that can be wrong, for the rest to be ruled out by it; and share of that
-most from which on what people found shows that it is no bound: then models learnt the errors, as those of a rule."""
+_REFUTED = 0.5
+"""Share of the most that can be wrong from which on what people found shows that it is no bound: models learnt the errors, as those of a
+rule."""
 
 
 class Estimate(NamedTuple):
@@ -89,7 +89,7 @@ class Recalibration:
         if found < _REFUTED * before.most:
             most = min(most, before.most - found)
         possible = numbers <= most
-        if weights[possible].sum() >= _FITTING:
+        if weights[possible].sum() > 0.0:
             weights = np.where(possible, weights, 0.0)
         numbers = np.clip(numbers, 0.0, most)
         low, middle, high = _quantiles(numbers.ravel(), weights.ravel(), (0.025, 0.5, 0.975))

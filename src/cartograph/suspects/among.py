@@ -81,6 +81,7 @@ def scored(
         compared=reading.compared,
         options=reading.options,
         labellers=reading.labellers,
+        characters=reading.characters,
         progress=progress,
     )
 

@@ -1,10 +1,10 @@
 """Class probabilities of every row by a committee of cheap models that never saw the row, and the doubt that follows.
 
 A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by models that were fitted
-without it: logistic regressions and naive Bayes on its words; where an encoder's vectors are at hand, discriminants and nearest
-neighbours on them; of a table of features boosted trees and a forest beside these; and what is known besides, such as K-fold training. Each
-kind is a view (``cartograph.suspects.views``), and ``cartograph.suspects.label_doubt`` turns what they say together into the probability
-that a label is wrong.
+without it: logistic regressions and naive Bayes on its words and, of single texts, on the characters of these; where an encoder's vectors
+are at hand, in place of characters discriminants and nearest neighbours on them; of a table of features boosted trees and a forest beside
+these; and what is known besides, such as K-fold training. Each kind is a view (``cartograph.suspects.views``), and
+``cartograph.suspects.label_doubt`` turns what they say together into the probability that a label is wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cartograph.features.comparison import beside_vectors, beside_words, compari
 from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
-from cartograph.features.text import Row, TextRows, text_features
+from cartograph.features.text import Row, TextRows, character_features, text_features
 from cartograph.schema import dataset_info
 from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
@@ -81,6 +81,7 @@ class Reading(NamedTuple):
     compared: Floats32 | None = None
     options: Options | None = None
     labellers: Integers | None = None
+    characters: sparse.csr_array | None = None
 
     def take(self, rows: Integers) -> Reading:
         """Return what is read of some rows, ``(n_some,)`` places in their order; numbers that say which rows are alike count on from 0."""
@@ -95,14 +96,19 @@ class Reading(NamedTuple):
             None if self.compared is None else self.compared[rows],
             None if self.options is None else self.options.take(rows),
             None if self.labellers is None else self.labellers[rows],
+            None if self.characters is None else self.characters[rows],
         )
 
 
-def reading_of(table: pa.Table) -> Reading:
+def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
     Words and pixels; of a table of features its columns, for linear models, neighbours and trees; of multiple choice its options. Rows
     that the user linked are of one group, and pairs that share a text.
+
+    Args:
+        table: the rows.
+        characters: whether the characters of single texts are read, too: an encoder's vectors, where there are some, know most of it.
     """
     info = dataset_info(table.schema)
     # First what lets go of the most: features stay.
@@ -113,7 +119,9 @@ def reading_of(table: pa.Table) -> Reading:
         return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)))
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
     features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
-    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups), compared)
+    spelled = character_features(TextRows(table)) if characters and info.task == "single" and not info.images else None
+    alike = row_copies(table, groups), same_words(table, groups)
+    return Reading(features, None, None, info.task == "pair", groups, *alike, compared, characters=spelled)
 
 
 @dataclass(frozen=True)
@@ -151,6 +159,7 @@ def committee_scores(
     compared: Floats32 | None = None,
     options: Options | None = None,
     labellers: Integers | None = None,
+    characters: sparse.csr_array | None = None,
     progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
@@ -180,6 +189,8 @@ def committee_scores(
         compared: of pairs, how alike either's texts are (``features.comparison``), ``(n_examples, width)``; of at most ``WHOLE`` classes.
         options: of multiple choice, whose classes are the places of its options.
         labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.
+        characters: features of single texts beside their words (``features.text.character_features``), ``(n_examples, n_features)``; of
+            at most ``WHOLE`` classes.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
@@ -201,18 +212,21 @@ def committee_scores(
             check_vectors(vectors, len(given))
         kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together, progress=progress)
         return Committee(kept, kept_doubt(kept, given), fold)
-    fitted, number = sum(part is not None for part in (features, vectors, trees)), int(fold.max()) + 1
+    fitted, number = sum(part is not None for part in (features, characters, vectors, trees)), int(fold.max()) + 1
     views: list[View] = []
     if features is not None:
         shown = piece_of(progress, 0, fitted, number)
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
+    if characters is not None:
+        shown = piece_of(progress, len(views), fitted, number)
+        views.append(words_view(characters, given, len(classes), fold, rng, name="characters", together=together, progress=shown))
     if compared is not None:
         views.append(comparison_view(compared, given, len(classes), fold, rng))
         if vectors is not None:
             check_vectors(vectors, len(given))
             vectors = beside_vectors(vectors, compared)
     if vectors is not None:
-        shown = piece_of(progress, int(features is not None), fitted, number)
+        shown = piece_of(progress, fitted - 1 - int(trees is not None), fitted, number)
         views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
     if trees is not None:
         views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, fitted - 1, fitted, number)))

@@ -98,6 +98,7 @@ def _committee(reading: Reading, given: Ids, rng: np.random.Generator, progress:
         trees=reading.trees,
         apart=reading.apart,
         groups=reading.groups,
+        characters=reading.characters,
         progress=progress,
     )
 

@@ -45,8 +45,8 @@ class View:
     """What models of one kind say of n examples.
 
     Attributes:
-        name: what they read: ``words`` (or what else ``simple_features`` makes), ``vectors``, ``trees``, or how the probabilities came
-            about.
+        name: what they read: ``words`` (or what else ``simple_features`` makes), ``characters``, ``vectors``, ``trees``, or how
+            the probabilities came about.
         members: names of the models.
         scores: each member's out-of-sample scores, ``(n_members, n_examples, n_classes)``; log odds, centred per row. A row's own label
             has no influence at all on its own scores.
@@ -69,6 +69,7 @@ def words_view(
     fold: Integers,
     rng: np.random.Generator,
     *,
+    name: str = "words",
     together: bool = False,
     progress: Progress | None = None,
 ) -> View:
@@ -80,6 +81,7 @@ def words_view(
         n_classes: two or more.
         fold: fold of each row, ``(n_examples,)``.
         rng: draws a sample of rows for the mixture, above 20,000.
+        name: what the features are of.
         together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
         progress: called with (done, in all), in folds of its models.
     """
@@ -89,7 +91,7 @@ def words_view(
     else:
         bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
     members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
-    return _view("words", members, np.stack([*logistic, *bayes]), labels, rng)
+    return _view(name, members, np.stack([*logistic, *bayes]), labels, rng)
 
 
 def comparison_view(compared: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:

@@ -61,8 +61,10 @@ def test_who_labelled_finds_more_of_a_careless_ones_errors(frame: pd.DataFrame) 
     who = np.where(np.arange(600) % 3, "ann", "bo")
     who[[frame.index.get_loc(row) for row in WRONG]] = "eve"
     who[np.random.default_rng(1).choice(600, 60, replace=False)] = "eve"
-    # Without the first of the two words that say which class it is.
-    named = frame.assign(who=who, text=frame["text"].str.split(n=1).str[1])
+    # Without the first of the two words that say which class it is, and a third of the texts without the other.
+    words = frame["text"].str.split()
+    texts = [" ".join(each[2 if row // 10 % 3 == 1 else 1 :]) for row, each in enumerate(words)]
+    named = frame.assign(who=who, text=texts)
     without, known = (audit(named, text="text", label="label", labelled_by=name, epochs=2) for name in ("", "who"))
     others = named.index.difference(WRONG)
     odds = [np.log(one.ranking["probability"] / (1 - one.ranking["probability"])) for one in (without, known)]

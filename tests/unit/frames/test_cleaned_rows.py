@@ -38,7 +38,7 @@ def hard() -> tuple[pd.DataFrame, FrameAudit]:
 
 @pytest.fixture(scope="module")
 def easy() -> tuple[pd.DataFrame, FrameAudit]:
-    frame = reviews(1.0, 3, 20)
+    frame = reviews(1.0, 3, 40)
     return frame, findings(frame)
 
 
@@ -61,7 +61,7 @@ def test_where_it_is_well_determined_how_many_are_wrong_they_do_not_stay_because
 ) -> None:
     frame, found = easy
     wrong = frame.index[frame["label"] != frame["truth"]]
-    assert set(frame.index) - set(found.cleaned().index) <= set(wrong) and len(found.cleaned()) <= len(frame) - 15
+    assert set(frame.index) - set(found.cleaned().index) <= set(wrong) and len(found.cleaned()) <= len(frame) - 30
 
 
 def test_where_it_is_not_and_models_are_no_better_all_rows_stay_and_the_way_to_drop_them_is_named(
@@ -81,7 +81,7 @@ def test_a_named_recipe_is_done_whatever_it_is_worth(easy: tuple[pd.DataFrame, F
     assert found.changes("drop-flagged") == f"without the {len(sure)} whose label is most surely wrong"
     relabelled = found.cleaned("relabel")
     corrected = int((relabelled["label"] != frame.loc[relabelled.index, "label"]).sum())
-    assert corrected > 10 and found.changes("relabel").endswith(f"with {corrected} labels corrected")
+    assert corrected > 20 and found.changes("relabel").endswith(f"with {corrected} labels corrected")
 
 
 def test_weights_keep_all_rows_and_say_how_much_each_counts(
@@ -96,7 +96,7 @@ def test_weights_keep_all_rows_and_say_how_much_each_counts(
 
 
 def test_weights_follow_their_rows_in_any_order_and_take_no_columns_place() -> None:
-    frame = reviews(1.0, 3, 20)
+    frame = reviews(1.0, 3, 40)
     apart = findings(frame.sample(frac=1, random_state=1))
     weights = apart.cleaned("down-weight")["weight"]
     assert weights.index.tolist() == frame.sample(frac=1, random_state=1).index.tolist()

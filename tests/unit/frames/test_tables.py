@@ -114,6 +114,19 @@ def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are
     assert set(suspects["seen"]) == {"2024-01-31"} and set(suspects["mark"]) == {"'=1+1"}
 
 
+def test_labels_that_a_spreadsheet_would_rewrite_stand_as_they_are_among_the_suspects(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 300)
+    own = np.array([["bad", "poor", "dull"], ["good", "fine", "great"]])
+    texts = [" ".join([own[one, rng.integers(3)], own[one, rng.integers(3)], f"w{row % 40}"]) for row, one in enumerate(truth.tolist())]
+    given = truth.copy()
+    given[:20] = 1 - given[:20]
+    frame = pd.DataFrame({"text": texts, "label": np.array(["007", "True"])[given]})
+    write_tables(audit(frame, text="text", label="label", epochs=2), tmp_path / "out")
+    suspects = pd.read_csv(tmp_path / "out/suspects.csv", dtype=str)
+    assert len(suspects) > 10 and set(suspects["label"]) | set(suspects["suggested"]) == {"007", "True"}
+
+
 def test_lists_are_written_as_json(tmp_path: Path) -> None:
     rows = [{"text": f"text {number} of {'ab'[number % 2]}", "label": "xy"[number % 2], "marks": ["a", "é"]} for number in range(40)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -80,7 +80,9 @@ def test_the_verdict_counts_suspects(audit: Audit) -> None:
 def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit: Audit) -> None:
     none = with_suspects(audit, flagged=())
     assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
-    assert verdict(none).lines[0].startswith("Start with the 2 hard-to-learn rows")
+    assert verdict(none).lines[0] == (
+        "Start with the 3 rows doubted most, the first of the “Rows to read”: none is a suspect, but errors rank high."
+    )
     section = suspects_section(none)
     assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To test the detectors")
     assert [item.kind for item in section.blocks] == ["charts", "facts", "table"]
@@ -144,7 +146,7 @@ def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audi
 
 
 def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:
-    assert verdict(with_suspects(audit, flagged=())).figures[2].note.startswith("no label looks wrong")
+    assert verdict(with_suspects(audit, flagged=())).figures[2].note == "none at 0.50 or more; by models that never saw the row"
     assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none could be told from hard rows")
 
 

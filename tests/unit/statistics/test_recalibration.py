@@ -60,6 +60,14 @@ def test_no_more_are_wrong_than_the_models_contradict_or_are_left() -> None:
     assert every.number(said[40:43], before, 40)[2] <= 3.0
 
 
+def test_where_nearly_all_that_is_believed_lies_above_the_most_that_can_be_wrong_an_interval_is_left() -> None:
+    rng = np.random.default_rng(6)
+    said = np.sort(rng.beta(0.3, 60.0, 2500))[::-1]
+    before = Estimate(3.0, 0.1, 42.0, 300.0)
+    middle, low, high = recalibrate(said[:50], np.arange(50) > 0).number(said[50:], before, 49)
+    assert 0 < low < 0.8 * high and low < middle < high <= 251
+
+
 def test_the_same_decisions_give_the_same_number() -> None:
     said, wrong, before = drawn(np.random.default_rng(3), 0.0, 1.0)
     first = recalibrate(said[:50], wrong[:50]).number(said[50:], before, 9)

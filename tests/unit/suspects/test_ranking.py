@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cartograph.errors import InputError
+from cartograph.features.text import character_features
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import committee_scores
 from cartograph.suspects.label_doubt import label_doubt
@@ -62,12 +63,14 @@ def test_probabilities_of_texts_are_the_committees() -> None:
     labels = np.arange(40) % 2
     own = out_of_fold_probabilities(texts, labels, folds=4, seed=3)
     assert own.shape == (40, 2)
-    assert own.tolist() == committee_scores(texts, labels, ["0", "1"], np.random.default_rng(3), folds=4).probabilities.tolist()
+    names, characters = ["0", "1"], character_features(texts)
+    whole = committee_scores(texts, labels, names, np.random.default_rng(3), folds=4, characters=characters)
+    assert own.tolist() == whole.probabilities.tolist()
     assert (own.argmax(axis=1) == labels).all()
 
 
 def test_rows_that_are_linked_say_nothing_of_each_other() -> None:
-    rows = made_up(120, 0.1, 1)
+    rows = made_up(120, 0.1, 4)
     wrong, texts, labels = rows["wrong"].to_numpy(), rows["text"].tolist(), (rows["label"] == "pos").to_numpy().astype(int)
     alone, together = (find_suspects(labels, out_of_fold_probabilities(texts, labels, linked=linked)) for linked in (None, rows["speaker"]))
     assert not len(alone.rows) and average_precision(wrong, alone.score) < 0.7

@@ -62,9 +62,9 @@ def views_of(
     return None if committee is None else [view.name for view in views]
 
 
-def test_words_are_always_read_and_an_encoders_vectors_where_they_are(rows: pa.Table, tmp_path: Path) -> None:
+def test_words_are_always_read_and_an_encoders_vectors_in_place_of_their_characters(rows: pa.Table, tmp_path: Path) -> None:
     training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False)
-    assert views_of(rows, training, known=dynamics_of(rows, 3)) == ["words"]
+    assert views_of(rows, training, known=dynamics_of(rows, 3)) == ["words", "characters"]
     vectors = np.random.default_rng(1).normal(size=(ROWS, 4)).astype(np.float32)
     write_features(rows["uid"], vectors, tmp_path / "train.parquet")
     assert views_of(rows, training, {EMBEDDED: tmp_path}) == ["words", "vectors"]
@@ -92,7 +92,7 @@ def test_the_users_own_vectors_are_read_in_place_of_an_encoders_by_uid(rows: pa.
 def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa.Table, tmp_path: Path) -> None:
     known = dynamics_of(rows, 4)
     training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=True)
-    assert views_of(rows, training, known=known, out_of_fold=known) == ["words", "k-fold training", "early epoch"]
+    assert views_of(rows, training, known=known, out_of_fold=known) == ["words", "characters", "k-fold training", "early epoch"]
     opinion, labels = committees(rows, training, {}, folds=3, seed=1, wanted=True), rows["label"].to_numpy()
     with put_together() as views:
         opinion(labels, known, None)
@@ -106,7 +106,7 @@ def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa
 def test_of_rows_that_a_column_links_nothing_is_read_that_has_met_their_siblings(rows: pa.Table, tmp_path: Path) -> None:
     linked = rows.append_column("linked", pa.array([row // 3 for row in range(ROWS)], pa.int32()))
     known, training = dynamics_of(rows, 4), Training(tmp_path, recorded=True, assumed=False, fine_tuned=True)
-    assert views_of(linked, training, known=known, out_of_fold=known) == ["words", "k-fold training"]
+    assert views_of(linked, training, known=known, out_of_fold=known) == ["words", "characters", "k-fold training"]
     committee = committees(linked, training, {}, folds=3, seed=1, wanted=True)(rows["label"].to_numpy(), None, None)
     assert committee is not None
     assert all(len(np.unique(committee.fold[start : start + 3])) == 1 for start in range(0, ROWS, 3))
@@ -123,7 +123,7 @@ def test_of_choices_the_options_are_read_and_their_vectors(tmp_path: Path) -> No
 def test_what_was_imported_has_no_say(rows: pa.Table, tmp_path: Path) -> None:
     training, known = Training(tmp_path, recorded=True, assumed=True, fine_tuned=False), dynamics_of(rows, 3)
     assert views_of(rows, training, known=known, out_of_fold=known, wanted=False) is None
-    assert views_of(rows, training, known=known, out_of_fold=known) == ["words"]
+    assert views_of(rows, training, known=known, out_of_fold=known) == ["words", "characters"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def mislabelled(rows: pa.Table, number: int) -> pa.Table:
 
 
 def test_the_sets_of_the_train_sets_distribution_are_looked_at(tmp_path: Path) -> None:
-    test = mislabelled(small_set(rows=100, seed=4, name="test", domain="id"), 6)
+    test = mislabelled(small_set(rows=100, seed=8, name="test", domain="id"), 6)
     far = small_set(rows=30, seed=5, name="far", domain="ood")
     space = make_workspace(tmp_path, small_set(rows=300), test, far, train=SMALL_TRAINING, noise={}, evaluation_labels={"train_rows": 200})
     assert STEP in STEPS and STEP.when(space.settings)

@@ -30,7 +30,7 @@ class Audit:
 
     def __init__(self, path: Path, *, recipe: str = "drop-flagged", detector: str = "committee") -> None:
         rows = small_set(rows=ROWS)
-        wrong = np.random.default_rng(3).choice(ROWS, WRONG, replace=False)
+        wrong = np.random.default_rng(7).choice(ROWS, WRONG, replace=False)
         labels = rows["label"].to_numpy().copy()
         labels[wrong] = 1 - labels[wrong]
         self.path, self.wrong = path, {rows["uid"][int(row)].as_py() for row in wrong}

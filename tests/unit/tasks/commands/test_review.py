@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -99,6 +100,20 @@ def test_a_label_studio_export_is_taken_in(space: Path, tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(json.dumps(tasks))
     review("--import", str(tmp_path / "export.json"))
     assert decisions(space) == [("u000", "drop", "", "ann@example.org"), ("u001", "drop", "", "ann@example.org")]
+
+
+def test_where_no_row_is_a_suspect_the_sheet_asks_about_those_doubted_most(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noise = make_noise(make_examples(ROWS), {})
+    save(noise, space / "data/noise/noise.parquet")
+    review()
+    assert "review.csv: 50 rows, the most doubted first: no label is a suspect; to decide on." in capsys.readouterr().out
+    lines = (space / "reports/review.csv").read_text(encoding="utf-8-sig").splitlines()
+    first = noise.sort_by("rank")["uid"].to_pylist()[:50]
+    assert [line.split(",")[1] for line in lines[1:]] == first
+    never = noise.set_column(noise.schema.get_field_index("probability"), "probability", pa.array([0.0] * noise.num_rows))
+    save(never.cast(noise.schema), space / "data/noise/noise.parquet")
+    review()
+    assert "review.csv: 0 suspects to decide on." in capsys.readouterr().out
 
 
 def test_what_is_filled_in_on_the_sheet_itself_is_not_overwritten(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
