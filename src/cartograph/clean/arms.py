@@ -187,7 +187,8 @@ def _verdict(best: Arm, score: ArmScore, rows: float, *, known: bool) -> tuple[b
     """Return whether the best way of cleaning is recommended, and why, in a sentence."""
     judged = "By cross-validation of linear models on the train set"
     if known and not _worse(score, rows):
-        taken = f"{best} is the best way to clean, and not measurably worse than none"
+        beside = "by more than two standard errors and a row better" if _measurably(score, rows) else "not measurably worse"
+        taken = f"{best} is the best way to clean, and {beside} than none"
         return True, f"It is well determined how many labels are wrong. {judged}, {taken}."
     if known:
         return False, f"{judged}, every way of cleaning is worse than the original, {best} by more than one standard error and a row."

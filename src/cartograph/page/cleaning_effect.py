@@ -22,7 +22,9 @@ _LONGEST = 40
 _ALSO = " and of the search for suspects among the others"
 
 
-def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, against: str = "original", metric: str = "accuracy") -> str:
+def cleaning_effect(
+    differences: pa.Table, cleaning: str = "Cleaning", *, against: str = "original", metric: str = "accuracy", weighted: bool = False
+) -> str:
     """Return a sentence per outcome (raised, lowered, no measurable difference) with its evaluation sets, out of distribution first.
 
     Args:
@@ -30,6 +32,7 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
         cleaning: what was done to the train set, as ``cleaning_phrase`` says it.
         against: ``original`` or ``random``.
         metric: of ``compare.versions.METRICS``.
+        weighted: whether the cleaned rows have weights, and the random ones the same, shuffled.
 
     Returns:
         Empty where the two versions were not compared.
@@ -38,7 +41,8 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
     outcomes: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["domain"] != "ood"):
         outcomes.setdefault(outcome_of(row), []).append(row)
-    first = f"Compared with a random sample of the same size, {cleaning[:1].lower()}{cleaning[1:]}" if against == "random" else cleaning
+    chance = "the same weights in random order" if weighted else "a random sample of the same size"
+    first = f"Compared with {chance}, {cleaning[:1].lower()}{cleaning[1:]}" if against == "random" else cleaning
     subjects = (first, "It", "It")
     return " ".join(
         _sentence(subject, outcome, own, METRIC_NAMES[metric]) for subject, (outcome, own) in zip(subjects, outcomes.items(), strict=False)

@@ -92,6 +92,12 @@ def test_where_the_number_is_well_determined_the_best_way_is_taken_though_hardly
     little = [choose(0.02, known=True, seed=seed, sure=sure)[0] for sure in (False, True) for seed in range(6)]
     assert [choice.recommended for choice in little[:6]].count("original") >= 3
     assert [choice.recommended for choice in little[6:]].count("original") <= 1
+    assert (
+        "drop is the best way to clean, and not measurably worse than none"
+        in _verdict("drop", ArmScore(0.8, 0.0, 0.01, 9), 500.0, known=True)[1]
+    )
+    better = _verdict("drop", ArmScore(0.8, 0.05, 0.01, 9), 500.0, known=True)[1]
+    assert "drop is the best way to clean, and by more than two standard errors and a row better than none" in better
     taken, reason = _verdict("drop", ArmScore(0.8, -0.05, 0.01, 100), 500.0, known=True)
     assert not taken and "worse than the original" in reason
 

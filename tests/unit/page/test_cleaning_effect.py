@@ -96,6 +96,9 @@ def test_a_comparison_with_random_rows_says_so() -> None:
         "Compared with a random sample of the same size, dropping the suspects raised accuracy by 2.0 points (95 % CI 1.0 to 3.0) "
         "on challenge."
     )
+    assert cleaning_effect(table, "Weighting rows", against="random", weighted=True).startswith(
+        "Compared with the same weights in random order, weighting rows raised accuracy by 2.0 points"
+    )
 
 
 def test_cleaning_is_named_by_what_it_did_where_it_changed_the_suspects_and_no_other_row(audit: Audit) -> None:

@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 _MEANINGS = {
     "original": "the train set as it was audited",
     "cleaned": "with rows dropped, relabelled or weighted, as above",
-    "random": "a random sample of the original, the same size as cleaned",
+    "random": "rows of the original at random, as many as cleaned has; where it has weights, the same in random order",
 }
 _DRAWN = (
     "A dot is the mean over seeds, its line the 95 % interval for other rows of the same kind and other seeds, a small mark one seed. A "
@@ -64,7 +64,11 @@ def cleaning_worth_section(audit: Audit) -> Section | None:
         blocks.append(groups)
     blocks.append(_models(audit.comparison.evaluation.to_pylist()))
     cleaning = cleaning_phrase(audit)
-    effects = [cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric) for other in ("original", "random")]
+    weighted = audit.cleaning is not None and bool(audit.cleaning.version.get("weighted"))
+    effects = [
+        cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric, weighted=weighted)
+        for other in ("original", "random")
+    ]
     if same:
         effects = [_SAME_ANSWERS if cleaned_rows_differ(audit) else _SAME]
     subsets = {row["subset"] for row in summary}
