@@ -96,7 +96,7 @@ def character_features(rows: Sequence[Row]) -> sparse.csr_array | None:
     """
     if not len(rows) or not isinstance(rows[0], str) or reads_characters(rows) or sum(map(len, rows)) > MOST_CHARACTERS:
         return None
-    return text_features(rows, read=_characters) if any(not str(text).isspace() for text in rows) else None
+    return text_features(rows, read=_characters) if any(str(text).strip() for text in rows) else None
 
 
 def _short(counts: Any) -> Any:

@@ -215,9 +215,8 @@ def _start(audit: Audit) -> list[str]:
         return []  # Of a model that learnt nothing, the hardest rows are any.
     if number := len(audit.doubted_most):
         what = counted(number, "answer" if audit.several else "row")
-        return [
-            f"Start with the {what} doubted most, the first of the “Rows to read”: none is a suspect, but where labels are wrong, these are the likeliest."
-        ]
+        why = "none is a suspect, but where labels are wrong, these are the likeliest"
+        return [f"Start with the {what} doubted most, the first of the “Rows to read”: {why}."]
     rows = audit.members(HARD)
     if not len(rows):
         return []

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from cartograph.features.text import TextRows, text_features
+from cartograph.features.text import TextRows, character_features, text_features
 from cartograph.schema import DatasetInfo
 from tests.training_sets import table
 
@@ -50,6 +50,21 @@ def test_of_texts_that_share_hardly_a_word_characters_are_features_too() -> None
     # Marks that combine with the letter before them, and scripts without blanks, are characters like others.
     hindi = [f"\u0928\u093f\u0915\u094b{chr(0x0905 + row % 40)}{chr(0x0905 + row // 40)}" for row in range(60)]
     assert (np.diff(text_features(hindi).indptr) > 3).all()
+
+
+def test_characters_of_single_texts_are_features_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{['painted', 'paints', 'painter'][row % 3]} the {['wall', 'door'][row % 2]} no {row % 4}" for row in range(60)]
+    found = character_features(texts)
+    assert found is not None and found.shape[0] == 60
+    like = (found @ found.T).toarray()
+    words = (wordy := text_features(texts)) @ wordy.T
+    # `painted` and `paints`, both of doors, are more alike by their characters than by their words.
+    assert like[1, 3] > words.toarray()[1, 3] + 0.2
+    assert character_features([(text, text) for text in texts]) is None
+    assert character_features([f"Kowal{row}" for row in range(60)]) is None
+    assert character_features([" ", "\t", ""]) is None and character_features([]) is None
+    monkeypatch.setattr("cartograph.features.text.MOST_CHARACTERS", sum(map(len, texts)) - 1)
+    assert character_features(texts) is None
 
 
 def test_of_single_words_it_matters_how_they_are_written() -> None:

@@ -81,7 +81,8 @@ def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit:
     none = with_suspects(audit, flagged=())
     assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
     assert verdict(none).lines[0] == (
-        "Start with the 3 rows doubted most, the first of the “Rows to read”: none is a suspect, but where labels are wrong, these are the likeliest."
+        "Start with the 3 rows doubted most, the first of the “Rows to read”: none is a suspect, but where labels are wrong, these are the "
+        "likeliest."
     )
     section = suspects_section(none)
     assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To test the detectors")
