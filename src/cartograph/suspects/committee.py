@@ -35,6 +35,7 @@ from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
 from cartograph.suspects.views import (
+    OF_CHARACTERS,
     View,
     check_vectors,
     combine,
@@ -219,7 +220,8 @@ def committee_scores(
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
     if characters is not None:
         shown = piece_of(progress, len(views), fitted, number)
-        views.append(words_view(characters, given, len(classes), fold, rng, name="characters", together=together, progress=shown))
+        how: dict[str, Any] = {"name": "characters", "penalties": OF_CHARACTERS, "together": together, "progress": shown}
+        views.append(words_view(characters, given, len(classes), fold, rng, **how))
     if compared is not None:
         views.append(comparison_view(compared, given, len(classes), fold, rng))
         if vectors is not None:

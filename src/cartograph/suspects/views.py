@@ -30,6 +30,7 @@ PENALTIES = (1.0, 0.3)
 OF_OPTIONS = (1.0, 0.3, 0.1)
 SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
 NEIGHBOURS = (10, 30)
+OF_CHARACTERS = (1.0,)
 COMPARED = (0.01, 0.1)
 """Shrinkages of the discriminants on how alike two texts are, without and with products."""
 
@@ -70,6 +71,7 @@ def words_view(
     rng: np.random.Generator,
     *,
     name: str = "words",
+    penalties: tuple[float, ...] = PENALTIES,
     together: bool = False,
     progress: Progress | None = None,
 ) -> View:
@@ -82,15 +84,16 @@ def words_view(
         fold: fold of each row, ``(n_examples,)``.
         rng: draws a sample of rows for the mixture, above 20,000.
         name: what the features are of.
+        penalties: of the logistic regressions.
         together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
         progress: called with (done, in all), in folds of its models.
     """
-    logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES, progress=progress)
+    logistic = out_of_fold_logistic(features, labels, n_classes, fold, penalties, progress=progress)
     if together:
         bayes = out_of_fold_bayes(features, labels, n_classes, fold, SMOOTHINGS)
     else:
         bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
-    members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
+    members = (*(f"logistic {penalty:g}" for penalty in penalties), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
     return _view(name, members, np.stack([*logistic, *bayes]), labels, rng)
 
 
