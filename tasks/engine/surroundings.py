@@ -22,6 +22,9 @@ PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 """Threads that spin while they wait make a training 30 times slower where another process has one of the cores."""
 
 
+TRACKER = "ignore:resource_tracker:UserWarning"
+"""A process that ends at once leaves its locks to Python's resource tracker, which removes them; from 3.14 on it would say so, too."""
+
 OWN_HOME = Path(__file__).resolve().parent.parent.parent / ".cartograph" / "home"
 """Stands in for the home of a user who has none."""
 
@@ -31,6 +34,9 @@ def prepare() -> None:
     os.environ.update(SILENT)
     for name, value in PATIENT.items():
         os.environ.setdefault(name, value)
+    said = os.environ.get("PYTHONWARNINGS", "")
+    if TRACKER not in said.split(","):
+        os.environ["PYTHONWARNINGS"] = f"{said},{TRACKER}" if said else TRACKER
     _settle(OWN_HOME)
 
 
