@@ -31,7 +31,7 @@ _TOKEN = re.compile(WORD_OR_SIGN)
 _SIZES = (2, 3, 4)
 
 MOST_CHARACTERS = 10_000_000
-"""Of all texts, for their characters to be read: they take about three times as much room and time as their words."""
+"""Of all texts, for their characters to be read: they take about twice as much room and time as their words."""
 
 
 def text_features(

@@ -90,7 +90,7 @@ def out_of_fold_probabilities(
     They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
     other rows, on TF-IDF weights of words and pairs of words and, of single texts without vectors, of their characters; on vectors, where
     there are some, discriminants and nearest neighbours; what they say is mixed (see ``cartograph.suspects.views``). Tuples that share a
-    text are held out together, and so are rows that are linked. Texts take two seconds for 10,000 sentences, some 40 for 500,000 pairs.
+    text are held out together, and so are rows that are linked. Texts take a second for 10,000 sentences, some 40 for 500,000 pairs.
 
     Args:
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
