@@ -123,8 +123,9 @@ def _write_sheet(space: Workspace, out: str, further: int) -> None:
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
-    what = "rows, the most doubted first: no label is a suspect;" if unlisted else "rows" if further else "suspects"
-    say(f"{as_typed(sheet)}: {count:,} {what} to decide on{decided}.")
+    what = "rows" if further else "suspects"
+    why = ", the most doubted first, since no label is a suspect" if unlisted else ""
+    say(f"{as_typed(sheet)}: {count:,} {what} to decide on{why}{decided}.")
     say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave undecided rows empty. Then:")
     say(f"  python -m tasks review{_option(space)} --import {shlex.quote(as_typed(sheet))} --by NAME")
     say(f"For Label Studio: {as_typed(names[1])} with the configuration {as_typed(names[2])}; import its JSON export in the same way.")

@@ -30,6 +30,7 @@ _BUCKETS, _BLOCK, _GROUP = 2**20, 20_000, 8
 _TOKEN = re.compile(WORD_OR_SIGN)
 _SIZES = (2, 3, 4)
 
+_MOST_OF_CLASSES = 200_000_000
 MOST_CHARACTERS = 10_000_000
 """Of all texts, for their characters to be read: they take about twice as much room and time as their words."""
 
@@ -85,18 +86,21 @@ def text_features(
     return counts
 
 
-def character_features(rows: Sequence[Row]) -> sparse.csr_array | None:
+def character_features(rows: Sequence[Row], classes: int = 2) -> sparse.csr_array | None:
     """Return four characters in a row of each word, lower-cased, weighted as ``text_features`` does, of single texts.
 
     A word in another form, or misspelt, has most of them in common with the word. None of texts of several fields, of those whose
-    ``text_features`` have characters among them, of more than ``MOST_CHARACTERS`` characters altogether, and of blank ones.
+    ``text_features`` have characters among them, of more than ``MOST_CHARACTERS`` characters altogether, or as many by ``classes`` as in
+    two hundred millions, and of those without a word of two characters.
 
     >>> character_features(["films", "a film", "sea"]).shape
     (3, 2)
     """
-    if not len(rows) or not isinstance(rows[0], str) or reads_characters(rows) or sum(map(len, rows)) > MOST_CHARACTERS:
+    if not len(rows) or not isinstance(rows[0], str) or sum(map(len, rows)) > min(MOST_CHARACTERS, _MOST_OF_CLASSES // classes):
         return None
-    return text_features(rows, read=_fours) if any(str(text).strip() for text in rows) else None
+    if reads_characters(rows) or not any(len(word) > 1 for text in rows for word in str(text).split()):
+        return None
+    return text_features(rows, read=_fours)
 
 
 def _short(counts: Any) -> Any:

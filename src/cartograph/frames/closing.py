@@ -12,14 +12,14 @@ from cartograph.frames.result import FrameAudit
 from cartograph.frames.tables import Written, write_tables
 from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
-from cartograph.page.audit import Audit
+from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
 from cartograph.page.verdict import beyond_interval
 from cartograph.wording import counted, labels_wrong
 
-_NEXT, _HARDLY = 50, 0.001
-"""Rows that are named where none is a suspect, and the probability below which they are not worth it."""
+_NEXT = 50
+"""Rows that are named where none is a suspect."""
 
 
 def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
@@ -57,7 +57,7 @@ def _next_rows(page: Audit) -> str:
     probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
     doubted = sorted((one for one in probabilities if one < threshold), reverse=True)
     least = doubted[:_NEXT][-1] if doubted else 0.0
-    if least < _HARDLY:
+    if least < HARDLY:
         return "no suspects"
     shown = math.floor(least * 1000) / 1000
     what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")

@@ -34,6 +34,9 @@ from cartograph.suspects.gathering import Gathering, gatherings
 
 _SUSPECT_LAYER = 5
 
+HARDLY = 0.001
+"""Probability below which a label is not worth a look."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -220,12 +223,15 @@ class Audit:
 
     @cached_property
     def doubted_most(self) -> Integers:
-        """The rows below the list of suspects, the most doubted first, that nobody decided about; none where no label could be judged."""
+        """The rows below the list of suspects, the most doubted first, that nobody decided about and somebody might doubt."""
         if self.suspects is None or "impossible" in self.suspects.record:
             return np.empty(0, dtype=np.int64)
-        below = down_the_list(self.suspects.rows)[len(self.listed) :]
+        below, doubt = down_the_list(self.suspects.rows)[len(self.listed) :], self.suspects.rows["probability"].to_numpy()
+        # At or above the threshold stands what is no suspect since its class has two names.
+        below = below[(doubt[below] >= HARDLY) & (doubt[below] < self.suspects.record.get("threshold", 0.5))]
         open_ = below if self.reviewed is None else below[~self.reviewed.decided[below]]
-        return open_[: self.limits.listed].astype(np.int64)
+        first: Integers = open_[: self.limits.listed].astype(np.int64)
+        return first
 
     @cached_property
     def reviewed(self) -> Reviewed | None:

@@ -164,7 +164,7 @@ def _words_alone(audit: Audit) -> list[str]:
     if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
         return []
     way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "`vectors=` of `cartograph.audit`"
-    return [f"Words alone were read: of such labels the vectors of a pretrained encoder often say far more ({way})."]
+    return [f"No encoder read the texts: of such labels the vectors of a pretrained encoder often say far more ({way})."]
 
 
 def contradicted(found: Reviewed) -> str:
@@ -211,12 +211,15 @@ def _start(audit: Audit) -> list[str]:
         if len(audit.flagged) == 1:
             return ["Start with the suspect: it has a suggested label and a reason."]
         return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
-    if audit.training.get("learning", {}).get("state") in ("failed", "diverged"):
-        return []  # Of a model that learnt nothing, the hardest rows are any.
-    if number := len(audit.doubted_most):
+    told = audit.suspects is not None and audit.suspects.record.get("unknown") != "little explained"
+    if told and (number := len(audit.doubted_most)) > 1:
         what = counted(number, "answer" if audit.several else "row")
+        if len(audit.listed):
+            return [f"All suspects are decided. Go on with the {what} doubted most below them, the first of the “Rows to read”."]
         why = "none is a suspect, but where labels are wrong, these are the likeliest"
         return [f"Start with the {what} doubted most, the first of the “Rows to read”: {why}."]
+    if audit.training.get("learning", {}).get("state") in ("failed", "diverged"):
+        return []  # Of a model that learnt nothing, the hardest rows are any.
     rows = audit.members(HARD)
     if not len(rows):
         return []
@@ -266,7 +269,9 @@ def _hardest(audit: Audit) -> Figure:
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    none = "none could be told from hard rows" if record.get("unknown") else f"none at {probability(record.get('threshold', 0.5))} or more"
+    none = "none could be told from hard rows" if record.get("unknown") else f"none at {record.get('threshold', 0.5):g} or more"
+    if len(audit.listed):
+        none = f"all {count(len(audit.listed))} are decided"
     labels = f"{share(number, audit.rows)} of the labels" if number else none
     if "impossible" in record:
         return Figure("Suspects", "none", "no label could be judged")

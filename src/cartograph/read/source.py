@@ -115,7 +115,7 @@ class Batch:
 
 
 def is_zip(path: str | Path) -> bool:
-    """Return whether a file is a ZIP archive, or begins as one: what is wrong with a damaged one is for its reader to say.
+    """Return whether a file that is there is a ZIP archive, or begins as one: what is wrong with a damaged one is for its reader to say.
 
     Later versions of Python do not call such a file an archive.
     """

@@ -89,10 +89,11 @@ class Recalibration:
         if found < _REFUTED * before.most:
             most = min(most, before.most - found)
         possible = numbers <= most
-        if weights[possible].sum() > 0.0:
-            weights = np.where(possible, weights, 0.0)
-        numbers = np.clip(numbers, 0.0, most)
-        low, middle, high = _quantiles(numbers.ravel(), weights.ravel(), (0.025, 0.5, 0.975))
+        if not weights[possible].sum() > 0.0:
+            # All that is believed lies above the bound: as many as that, or as many as before anyone looked.
+            return most, float(np.clip(before.expected - found, 0.0, most)), most
+        numbers = np.maximum(numbers, 0.0)
+        low, middle, high = _quantiles(numbers[possible], weights[possible], (0.025, 0.5, 0.975))
         return middle, low, high
 
 

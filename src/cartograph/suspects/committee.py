@@ -120,7 +120,9 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
         return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)))
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
     features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
-    spelled = character_features(TextRows(table)) if characters and info.task == "single" and not info.images else None
+    classes = len(info.labels)
+    own = characters and info.task == "single" and not info.images and classes <= WHOLE
+    spelled = character_features(TextRows(table), max(classes, 1)) if own else None
     alike = row_copies(table, groups), same_words(table, groups)
     return Reading(features, None, None, info.task == "pair", groups, *alike, compared, characters=spelled)
 
@@ -205,6 +207,7 @@ def committee_scores(
     """
     given = _checked_labels(labels, classes)
     features = None if data is None else _checked_features(data, len(given))
+    spelled = None if characters is None else _checked_features(characters, len(given))
     fold = assign_folds(given, folds, rng, groups) if isinstance(folds, int) else _checked_folds(folds, given)
     together = groups is not None
     copies = None if texts is None else copies_of(texts, given)
@@ -213,15 +216,15 @@ def committee_scores(
             check_vectors(vectors, len(given))
         kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together, progress=progress)
         return Committee(kept, kept_doubt(kept, given), fold)
-    fitted, number = sum(part is not None for part in (features, characters, vectors, trees)), int(fold.max()) + 1
+    fitted, number = sum(part is not None for part in (features, spelled, vectors, trees)), int(fold.max()) + 1
     views: list[View] = []
     if features is not None:
         shown = piece_of(progress, 0, fitted, number)
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
-    if characters is not None:
+    if spelled is not None:
         shown = piece_of(progress, len(views), fitted, number)
         how: dict[str, Any] = {"name": "characters", "penalties": OF_CHARACTERS, "together": together, "progress": shown}
-        views.append(words_view(characters, given, len(classes), fold, rng, **how))
+        views.append(words_view(spelled, given, len(classes), fold, rng, **how))
     if compared is not None:
         views.append(comparison_view(compared, given, len(classes), fold, rng))
         if vectors is not None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cartograph.data.arrays import Floats, Integers, Integers32
 from cartograph.data.given import label_ids, numbers_of
-from cartograph.data.kept_logits import KeptShares
+from cartograph.data.kept_logits import WHOLE, KeptShares
 from cartograph.data.linked_rows import linked_texts, named_by
 from cartograph.errors import InputError
 from cartograph.features.comparison import comparison_features
@@ -116,7 +116,8 @@ def out_of_fold_probabilities(
     read = None if vectors is None else numbers_of(vectors, "vectors").astype(np.float32, copy=False)
     named = None if linked is None else named_by(linked, len(given))
     rng, groups = np.random.default_rng(seed), linked_texts(texts, named, given)
-    compared, characters = comparison_features(texts), character_features(texts) if read is None else None
+    compared = comparison_features(texts)
+    characters = character_features(texts, len(names)) if read is None and len(names) <= WHOLE else None
     found = committee_scores(
         texts, given, names, rng, folds=folds, vectors=read, groups=groups, compared=compared, characters=characters
     ).probabilities

@@ -147,7 +147,7 @@ def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audi
 
 
 def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:
-    assert verdict(with_suspects(audit, flagged=())).figures[2].note == "none at 0.50 or more; by models that never saw the row"
+    assert verdict(with_suspects(audit, flagged=())).figures[2].note == "none at 0.5 or more; by models that never saw the row"
     assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none could be told from hard rows")
 
 
@@ -176,7 +176,7 @@ def test_where_words_say_little_an_encoder_is_named_that_had_no_say(
 ) -> None:
     made = replace(audit, how_made=replace(audit.how_made, command=command, parameters=parameters))
     little = with_suspects(made, calibrated=False, wrong=None, unknown="little explained")
-    lines = [line for line in verdict(little).lines if line.startswith("Words alone were read")]
+    lines = [line for line in verdict(little).lines if line.startswith("No encoder read the texts")]
     assert [line.endswith(str(end)) for line in lines] == [True] * (end is not None)
     known = with_suspects(made, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
     assert not any(line.startswith("Words alone") for line in verdict(known).lines)

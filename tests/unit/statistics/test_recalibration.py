@@ -68,6 +68,11 @@ def test_where_nearly_all_that_is_believed_lies_above_the_most_that_can_be_wrong
     assert 0 < low < 0.8 * high and low < middle < high <= 251
 
 
+def test_where_all_that_is_believed_lies_above_it_what_was_estimated_before_is_the_lower_end() -> None:
+    found = recalibrate(np.full(44, 0.1), np.ones(44, bool)).number(np.full(2500, 0.03), Estimate(61.0, 52.0, 72.0, 107.0), 44)
+    assert found == (63.0, 17.0, 63.0)
+
+
 def test_the_same_decisions_give_the_same_number() -> None:
     said, wrong, before = drawn(np.random.default_rng(3), 0.0, 1.0)
     first = recalibrate(said[:50], wrong[:50]).number(said[50:], before, 9)

@@ -28,7 +28,7 @@ def edges_section(audit: Audit) -> Section:
     )
     lists = [RowList(name, meaning, order[:first].tolist()) for name, meaning, order in ranked]
     which = f"The first {count(first)} at each edge of the map."
-    if number := len(audit.doubted_most):
+    if (number := len(audit.doubted_most)) > 1:
         lists.insert(0, RowList("Doubted most", "no suspects, the most doubted first", audit.doubted_most.tolist()))
         which = f"The {count(number)} doubted most that are no suspects, and the first {count(first)} at each edge of the map."
     lead = f"{which} Open a row to see its whole text and the model's probability, epoch by epoch."

@@ -106,7 +106,7 @@ def test_where_no_row_is_a_suspect_the_sheet_asks_about_those_doubted_most(space
     noise = make_noise(make_examples(ROWS), {})
     save(noise, space / "data/noise/noise.parquet")
     review()
-    assert "review.csv: 50 rows, the most doubted first: no label is a suspect; to decide on." in capsys.readouterr().out
+    assert "review.csv: 50 rows to decide on, the most doubted first, since no label is a suspect." in capsys.readouterr().out
     lines = (space / "reports/review.csv").read_text(encoding="utf-8-sig").splitlines()
     first = noise.sort_by("rank")["uid"].to_pylist()[:50]
     assert [line.split(",")[1] for line in lines[1:]] == first
