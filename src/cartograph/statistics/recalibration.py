@@ -6,7 +6,7 @@ far off, as where errors gather on hard rows, where labels were given by a rule,
 labels were looked at the first holds; the second takes over where people find far more, or far fewer, than was estimated.
 
 The constants below were chosen on 71 sets of texts with planted errors (`benchmarks/decisions.py --seeds 1,2`). On other draws of them,
-after 30 labels down the ranking, the interval of the others' number holds in 63 of 68 sets, in 51 where only the share that is left is
+after 30 labels down the ranking, the interval of the others' number holds in 59 of 69 sets, in 49 where only the share that is left is
 taken of the interval of all; of 17 others, whose errors nobody planted (raters, word lists, sections of packages) or that have none, in 13
 and in 11.
 """
