@@ -90,7 +90,7 @@ def test_rows_that_a_column_links_are_held_out_together_which_it_says_and_so_doe
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = made_up(120, 0.1, 1)
+    rows = made_up(120, 0.1, 2)
     wrong = set((np.flatnonzero(rows.pop("wrong")) + 1).tolist())
     rows.assign(speaker=rows["speaker"].where(rows.index > 80, "ann")).to_csv("rows.csv", index=False)
     assert main(["audit", "rows.csv", "--linked", "speaker", "--out", "odd"]) == 0
