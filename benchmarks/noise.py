@@ -142,7 +142,7 @@ def by_committee(
     started = time.perf_counter()
     names, rng = [str(label) for label in range(n_classes)], np.random.default_rng(13)
     pairs: dict[str, Any] = {"apart": len(texts[0]) > 1, "groups": linked_texts(texts), "compared": comparison_features(texts)}
-    characters = character_features([text for text, in texts]) if vectors is None and len(texts[0]) == 1 else None
+    characters = character_features([text for (text,) in texts]) if vectors is None and len(texts[0]) == 1 else None
     doubt = committee_scores(features, labels, names, rng, vectors=vectors, characters=characters, **pairs).doubt
     odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))
     detector = untested_committee({"doubt": odds}, doubt.unknown)
