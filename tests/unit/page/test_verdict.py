@@ -5,13 +5,14 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from cartograph.clean.reviewed import DECIDED
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
 from cartograph.schema import Feature, examples_schema
-from tests.page_audits import check_of, set_entry, with_suspects, with_versions
+from tests.page_audits import check_of, set_entry, with_cleaning, with_suspects, with_versions
 
 
 def test_the_sentence_counts_doubted_labels_checks_and_unusable_rows(audit: Audit) -> None:
@@ -144,6 +145,19 @@ def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audi
     wrong = {"expected": 1.0, "low": 0.0, "high": 5.0, "most": 6.0}
     sentence = verdict(with_suspects(audit, flagged=(), calibrated=True, wrong=wrong)).sentence
     assert "; no row is a suspect; " in sentence and "sure enough" not in sentence
+
+
+def test_where_people_decided_about_all_suspects_the_page_goes_on_below_them(audit: Audit) -> None:
+    found = with_suspects(audit, flagged=(3, 1), threshold=0.6)
+    decided = pa.table([pa.array(["u1", "u3", "u5"]), pa.array([True, False, False])], schema=DECIDED)
+    cleaning = with_cleaning(audit).cleaning
+    assert cleaning is not None
+    read = replace(found, cleaning=replace(cleaning, decided=decided))
+    below = verdict(read)
+    assert "All suspects are decided. Go on with the " in " ".join(below.lines) and below.figures[2].note.startswith("all 2 are decided; ")
+    # Of six others one was decided, and those of 0.6 or more have a class of two names.
+    assert read.doubted_most.tolist() == [4, 6, 7]
+    assert verdict(with_suspects(audit, flagged=(), threshold=0.003)).figures[2].note.startswith("none at 0.003 or more")
 
 
 def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:

@@ -6,10 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cartograph.errors import InputError
 from cartograph.schema import NOISE, DatasetInfo, dataset_info, examples_schema
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.among import Among
+from cartograph.suspects.among import Among, scored
 from cartograph.suspects.committee import reading_of
+from cartograph.suspects.several_labels import several_doubts
 from tests.training_sets import Task, small_set
 
 ROWS = 200
@@ -93,3 +95,23 @@ def test_options_of_similar_names_are_different_places() -> None:
     schema = examples_schema(info)
     rows = pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
     assert among(rows)(np.arange(200)).num_rows == 200
+
+
+def test_characters_are_read_of_some_rows_too_and_heard() -> None:
+    rows = small_set(rows=80)
+    reading, labels, names = reading_of(rows), rows["label"].to_numpy(), dataset_info(rows.schema).labels
+    assert reading.characters is not None and reading_of(rows, characters=False).characters is None
+    some = np.array([7, 3, 40])
+    taken = reading.take(some).characters
+    assert taken is not None and np.array_equal(taken.toarray(), reading.characters[some].toarray())
+    fold = np.arange(80) // 2 % 4
+    heard, without = (
+        np.asarray(scored(one, labels, names, fold, np.random.default_rng(1)).probabilities)
+        for one in (reading, reading._replace(characters=None))
+    )
+    assert not np.allclose(heard, without)
+    given = np.stack([labels, 1 - labels], axis=1)
+    several = [several_doubts(one, given, ("a", "b"), 1).probabilities for one in (reading, reading._replace(characters=None))]
+    assert not np.allclose(*several)
+    with pytest.raises(InputError, match="there are 79 rows of data and 80 labels"):
+        scored(reading._replace(characters=reading.characters[:79]), labels, names, fold, np.random.default_rng(1))
