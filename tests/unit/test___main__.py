@@ -268,4 +268,4 @@ def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
         assert lines == [""]
         return
     assert re.fullmatch(r"  training: [0-9,]+ of [0-9,]+ examples, [0-9,.]+/s, .* left", lines[2])
-    assert lines[-2].startswith("  judging labels: 5 of 5 folds of models") and lines[-1] == ""
+    assert lines[-2].startswith("  judging labels: 10 of 10 folds of models") and lines[-1] == ""
