@@ -1,6 +1,6 @@
 """How alike the two texts of a pair are, in a handful of numbers that any linear model can use.
 
-Features of single words hardly say it: a model of them has to learn for each word anew that it matters whether both texts have it. Where a
+Features of single words hardly say it: a model of them has to learn for each word again that it matters whether both texts have it. Where a
 label says how two texts relate (same or other, answers or not, follows or not), these numbers know most of what words tell.
 """
 

@@ -73,7 +73,7 @@ class Rows:
         if self.form is not None:
             return self.file
         frame = self.given.set_axis(self.given.columns.map(str), axis=1)
-        # What is made of several columns is none of the frame's.
+        # What is made of several columns is no column of the frame.
         label = self.columns[-1]
         frame = frame.drop(columns=[label] if len(parts_of(label, frame.columns.drop(label))) > 1 else [])
         return File(self.file.name, Batch(as_texts(frame.loc[:, ~frame.columns.duplicated()]), self.file.batch.rows))

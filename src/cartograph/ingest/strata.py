@@ -20,7 +20,7 @@ COLUMN, LABELLED_BY, AGREEING, FILE, ORDER = "column ", "labelled by ", "agreein
 by their names; the others so."""
 
 MOST_VALUES, PARTS = 50, 10
-"""A column of more values is divided into so many parts of equally many rows where its values are numbers or dates; else it is none."""
+"""A column of more values is divided into so many parts of equally many rows where its values are numbers or dates; else not at all."""
 
 _LOOKED_AT = 5_000
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?")

@@ -36,7 +36,7 @@ class HowMade:
 
     @property
     def review(self) -> str:
-        """The command that asks people about rows; empty where there is none: the library alone takes no answers in."""
+        """The command that asks people about rows; empty where no command does: the library alone takes no answers in."""
         made, _, workspace = self.command.partition(" WORKSPACE=")
         option = f" --workspace {workspace}" if workspace else ""
         return f"python -m tasks review{option}" if made == "make audit" else ""

@@ -211,8 +211,8 @@ def _start(audit: Audit) -> list[str]:
         if len(audit.flagged) == 1:
             return ["Start with the suspect: it has a suggested label and a reason."]
         return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
-    told = audit.suspects is not None and audit.suspects.record.get("unknown") != "little explained"
-    if told and (number := len(audit.doubted_most)) > 1:
+    ranked = audit.suspects is not None and audit.suspects.record.get("unknown") != "little explained"
+    if ranked and (number := len(audit.doubted_most)) > 1:
         what = counted(number, "answer" if audit.several else "row")
         if len(audit.listed):
             return [f"All suspects are decided. Go on with the {what} doubted most below them, the first of the “Rows to read”."]
@@ -269,7 +269,7 @@ def _hardest(audit: Audit) -> Figure:
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    none = "none could be told from hard rows" if record.get("unknown") else f"none at {record.get('threshold', 0.5):g} or more"
+    none = "none stands out from hard rows" if record.get("unknown") else f"none at {record.get('threshold', 0.5):g} or more"
     if len(audit.listed):
         none = f"all {count(len(audit.listed))} are decided"
     labels = f"{share(number, audit.rows)} of the labels" if number else none

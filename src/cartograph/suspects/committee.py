@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -167,7 +168,7 @@ def committee_scores(
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
-    Cost: O(folds · classes · nnz); on one thread half a second for 10,000 sentences, 40 s for 550,000 pairs of
+    Cost: O(folds · classes · nnz); on one thread a second for 10,000 sentences, 40 s for 550,000 pairs of
     sentences in three classes, the features included; above ``kept_logits.WHOLE`` classes as
     ``many_classes`` says. Memory is bounded by blocks: 0.75 GB for those. Vectors: ``features.vector_models``.
 
@@ -223,8 +224,8 @@ def committee_scores(
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
     if spelled is not None:
         shown = piece_of(progress, len(views), fitted, number)
-        how: dict[str, Any] = {"name": "characters", "penalties": OF_CHARACTERS, "together": together, "progress": shown}
-        views.append(words_view(spelled, given, len(classes), fold, rng, **how))
+        own = partial(words_view, name="characters", penalties=OF_CHARACTERS, together=together, progress=shown)
+        views.append(own(spelled, given, len(classes), fold, rng))
     if compared is not None:
         views.append(comparison_view(compared, given, len(classes), fold, rng))
         if vectors is not None:

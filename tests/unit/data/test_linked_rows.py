@@ -130,7 +130,7 @@ def test_rows_of_equal_values_are_linked_in_a_table_too(copies: int) -> None:
     groups = row_groups(pa.concat_tables([rows] * copies))
     assert groups is not None and np.bincount(groups).min() == copies
     assert np.array_equal(groups[: len(rows)], groups[len(rows) : 2 * len(rows)])
-    # A handful of rows that are equal by chance is none that was copied.
+    # A handful of rows that are equal by chance was not copied.
     assert own is None
 
 

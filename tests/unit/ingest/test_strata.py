@@ -87,8 +87,8 @@ def test_of_several_columns_of_labels_it_is_known_how_many_agree(tmp_path: Path)
     numbers = labellers_of(found)
     assert numbers is not None and numbers[:5].tolist() == [0, 1, 2, 3, 1]
     # Who labelled says more than how many agree.
-    told = strata(tmp_path, "text,r,s,t,who", [f"{line},w{row}" for row, line in enumerate(lines)], label="r+s+t", labelled_by="who")
-    assert [name for name in told.column_names if name.startswith("agreeing")] == []
+    table = strata(tmp_path, "text,r,s,t,who", [f"{line},w{row}" for row, line in enumerate(lines)], label="r+s+t", labelled_by="who")
+    assert [name for name in table.column_names if name.startswith("agreeing")] == []
 
 
 def test_who_labelled_is_no_feature_of_a_table(tmp_path: Path) -> None:

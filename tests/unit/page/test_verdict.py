@@ -162,7 +162,7 @@ def test_where_people_decided_about_all_suspects_the_page_goes_on_below_them(aud
 
 def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:
     assert verdict(with_suspects(audit, flagged=())).figures[2].note == "none at 0.5 or more; by models that never saw the row"
-    assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none could be told from hard rows")
+    assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none stands out from hard rows")
 
 
 def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> None:
