@@ -10,6 +10,7 @@ import base64
 import io
 import struct
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 
 import numpy as np
@@ -167,7 +168,7 @@ def sizes_of(column: pa.ChunkedArray) -> Integers:
     return np.array(sizes, np.int64).reshape(-1, 3)
 
 
-def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int) -> Pixels:
+def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int, threads: int = 1) -> Pixels:
     """Return canonical images at one size, ``(n_images, height, width, channels)``; others are scaled, grey and RGB turned into each other.
 
     Args:
@@ -175,13 +176,23 @@ def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int) -
         width: in pixels.
         height: in pixels.
         channels: 1 or 3.
+        threads: how many images are decoded at once.
     """
     pixels = np.empty((len(column), height, width, channels), np.uint8)
-    for row, png in enumerate(column.to_pylist()):
+
+    def decode(row: int, png: bytes) -> None:
         image = open_png(png).convert("L" if channels == 1 else "RGB")
         if image.size != (width, height):
             image = image.resize((width, height), Image.Resampling.BILINEAR)
         pixels[row] = np.asarray(image).reshape(height, width, channels)
+
+    if threads == 1 or len(column) == 1:
+        for row, png in enumerate(column.to_pylist()):
+            decode(row, png)
+    else:
+        with ThreadPoolExecutor(min(threads, max(len(column), 1))) as pool:
+            for _ in pool.map(decode, range(len(column)), column.to_pylist()):
+                pass
     return pixels
 
 

@@ -25,7 +25,7 @@ class Backward:
         parameters: of the network.
     """
 
-    def __init__(self, parameters: Iterable[torch.nn.Parameter]) -> None:
+    def __init__(self, parameters: Iterable[torch.Tensor]) -> None:
         self._parameters = list(parameters)
         self._orderly: bool | None = None
 

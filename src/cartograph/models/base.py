@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -135,6 +135,11 @@ class Classifier(nn.Module, ABC):
     def batch(self, examples: Examples, rows: Integers) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""
         return {**self.collate(examples.take(rows)), "labels": torch.from_numpy(examples.labels[rows])}
+
+    def batches(self, examples: Examples, parts: Iterable[Integers]) -> Iterator[tuple[Integers, dict[str, torch.Tensor]]]:
+        """Yield the rows of each part, and the arguments of the model for them."""
+        for rows in parts:
+            yield rows, self.batch(examples, rows)
 
     def forward(self, labels: torch.Tensor | None = None, **inputs: torch.Tensor) -> Output:
         """Classify a batch; see ``Output``."""

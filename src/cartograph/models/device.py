@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -13,6 +15,10 @@ from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.memory import MOST_WAITING
 
 CPU = torch.device("cpu")
+Batch = TypeVar("Batch")
+
+_AHEAD = 2
+"""Batches that are made before they are asked for."""
 
 
 def chosen_device(wanted: str) -> torch.device:
@@ -43,6 +49,30 @@ def moved(batch: Mapping[str, torch.Tensor], device: torch.device) -> dict[str, 
 def moved_tensor(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return a tensor of the machine's memory on a device: onto a GPU from pinned memory, so that nobody waits for the copy."""
     return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)
+
+
+def made_ahead(batches: Iterable[Batch], wanted: bool) -> Iterator[Batch]:
+    """Yield batches, the next ones made by another thread while those before are computed.
+
+    >>> list(made_ahead("abc", True))
+    ['a', 'b', 'c']
+
+    Args:
+        batches: made as they are iterated over, nothing of them drawn at random.
+        wanted: where a GPU waits for what takes the processor long; else each is made when it is asked for.
+    """
+    if not wanted:
+        yield from batches
+        return
+    made, end = iter(batches), object()
+    pool = ThreadPoolExecutor(1)
+    try:
+        coming = deque(pool.submit(next, made, end) for _ in range(_AHEAD))
+        while (batch := coming.popleft().result()) is not end:
+            coming.append(pool.submit(next, made, end))
+            yield cast(Batch, batch)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class GatheredRows:

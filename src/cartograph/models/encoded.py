@@ -94,6 +94,11 @@ class Examples:
     options: int = 1
     weights: Floats32 | None = None
 
+    @property
+    def decoded(self) -> bool:
+        """Whether rows are decoded as they are read, which takes longer than to cut them out."""
+        return any(isinstance(field, Pictures) for field in self.fields.values())
+
     def __len__(self) -> int:
         return len(self.labels)
 

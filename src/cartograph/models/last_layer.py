@@ -10,7 +10,7 @@ import torch
 
 from cartograph.data.arrays import Floats32
 from cartograph.features.vectors import join_options
-from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.device import GatheredRows, chosen_device, half_products, made_ahead, moved
 from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.registry import model_class
@@ -47,9 +47,10 @@ def penultimate_features(
         for part, table in tables.items():
             examples = model.encode(table, dataset_info(table.schema))
             gathered = GatheredRows(len(examples), where)
-            for rows in read_batches(examples.lengths, batch_size, fill=kind.pads and where.type != "cpu"):
+            parts = read_batches(examples.lengths, batch_size, fill=kind.pads and where.type != "cpu")
+            for rows, batch in made_ahead(model.batches(examples, parts), examples.decoded and where.type != "cpu"):
                 with half_products(where, model.mixed_precision):
-                    gathered.put(rows, model(**moved(model.batch(examples, rows), where)).features.float())
+                    gathered.put(rows, model(**moved(batch, where)).features.float())
                 done += len(rows)
                 if progress is not None:
                     progress(done, total)

@@ -15,7 +15,7 @@ from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier
 from cartograph.models.encoded import Pictures
-from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
+from cartograph.models.image_pretrained import ImageReading, Standardised, preprocessor_folder
 from cartograph.models.pretrained import LastInput, load_network, load_with_new_head, save_network, source_of
 from cartograph.schema import DatasetInfo
 
@@ -45,6 +45,7 @@ class Vision(Classifier):
         self.reading = reading
         self.task = "image"
         self.labels = labels
+        self._standardised = Standardised(reading)
         self._last_input = LastInput(network)
 
     @classmethod
@@ -80,9 +81,9 @@ class Vision(Classifier):
 
     def collate(self, fields: Mapping[str, Pictures]) -> dict[str, torch.Tensor]:
         """Decode the images of a batch."""
-        return {"pixel_values": self.reading.tensor(pa.chunked_array([pa.array(fields["images"].values, pa.binary())]))}
+        return {"pixels": self.reading.pixels(pa.chunked_array([pa.array(fields["images"].values, pa.binary())]))}
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Run the network; features are what its last linear layer was given."""
-        logits = self.network(**inputs).logits
+        logits = self.network(pixel_values=self._standardised(inputs["pixels"])).logits
         return logits, self._last_input.take().flatten(1)

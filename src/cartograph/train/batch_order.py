@@ -10,6 +10,7 @@ import torch
 
 from cartograph.data.arrays import Array, Bools, Integers
 from cartograph.models.base import IGNORED, Classifier
+from cartograph.models.device import made_ahead
 from cartograph.models.encoded import Examples
 
 STEP_LABELS = "step_labels"
@@ -78,16 +79,19 @@ class EpochLoader:
 
     Each batch of the order (one optimiser step) is cut into ``pieces`` forward passes and those among the processes.
     Where a batch has fewer rows than that, a process gets one row that is ignored (label ``IGNORED``, no
-    ``rows``), because all processes must make the same number of passes.
+    ``rows``), because all processes must make the same number of passes. With ``ahead`` the next ones are made in another thread.
     """
 
-    def __init__(self, model: Classifier, examples: Examples, order: BatchOrder, *, pieces: int, rank: int, processes: int) -> None:
+    def __init__(
+        self, model: Classifier, examples: Examples, order: BatchOrder, *, pieces: int, rank: int, processes: int, ahead: bool = False
+    ) -> None:
         self.dataset = examples
         self._model = model
         self._order = order
         self._pieces = pieces
         self._rank = rank
         self._processes = processes
+        self._ahead = ahead
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -98,6 +102,9 @@ class EpochLoader:
         return len(self._order(self._epoch)) * self._pieces
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        return made_ahead(self._batches(), self._ahead)
+
+    def _batches(self) -> Iterator[dict[str, Any]]:
         for batch in self._order(self._epoch):
             shares = [batch] if self._pieces * self._processes == 1 else np.array_split(batch, self._pieces * self._processes)
             for piece in range(self._pieces):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import torch
 
 from cartograph.data.arrays import Floats32
-from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.device import GatheredRows, chosen_device, half_products, made_ahead, moved
 from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
@@ -65,8 +65,7 @@ def infer(
         features = GatheredRows(len(encoded), device)
         for turn in range(passes):
             seed_everything(seed, turn)
-            for rows in batches:
-                batch = network.batch(encoded, rows)
+            for rows, batch in made_ahead(network.batches(encoded, batches), encoded.decoded and device.type != "cpu"):
                 batch.pop("labels")
                 with half_products(device, network.mixed_precision):
                     output = network(**moved(batch, device))

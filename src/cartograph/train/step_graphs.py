@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import torch
 
 from cartograph.models.backward import Backward
+from cartograph.train.half_weights import HalfWeights
 
 _LOG = logging.getLogger(__name__)
 
 _MASK = "attention_mask"
 
 Inputs = Mapping[str, torch.Tensor]
-Loss = Callable[[Inputs], tuple[torch.Tensor, torch.Tensor]]
-"""From a batch on the GPU to the loss, a scalar, and the logits."""
+Loss = Callable[[Inputs, HalfWeights | None], tuple[torch.Tensor, torch.Tensor]]
+"""From a batch on the GPU, and what to read in place of the network, if anything, to the loss, a scalar, and the logits."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class StepGraphs:
     the GPU to run them. A graph is launched in one call. It runs the same kernels on the same numbers as the step it was recorded
     from, dropout included, which goes on drawing from torch's generator of the GPU.
 
+    With ``halves`` a pass reads those in place of the weights, whose gradients are then converted. A network that cannot be read so, as
+    one with constants of float32 between products, is read as without.
+
     A shape's first batch is read once beforehand, so that nothing is set up while recording; neither changes gradients or the
     generator. All graphs share their memory: one holds no more than the largest needs. Where a network cannot be recorded, because it
     waits for the GPU in the middle of its pass, that is noted, and ``run`` returns None from then on.
@@ -52,18 +56,28 @@ class StepGraphs:
     Args:
         parameters: of the network; their gradients are written.
         loss: computes a batch.
-        backward: computes the gradients of a loss.
         device: the GPU.
+        halves: of these parameters; what ``loss`` reads.
     """
 
-    def __init__(self, parameters: list[torch.nn.Parameter], loss: Loss, backward: Backward, device: torch.device) -> None:
-        self._parameters = [parameter for parameter in parameters if parameter.requires_grad]
-        self._loss, self._backward, self._device = loss, backward, device
+    def __init__(self, parameters: Sequence[torch.Tensor], loss: Loss, device: torch.device, halves: HalfWeights | None = None) -> None:
+        self._loss, self._device = loss, device
+        self._own: list[torch.Tensor] = list(parameters)
         self._graphs: dict[tuple[object, ...], Step] = {}
-        self._gradients: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        self._begin(halves)
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
         self.usable = True
+
+    def _begin(self, halves: HalfWeights | None) -> None:
+        self._halves = halves
+        own, leaves = (self._own, self._own) if halves is None else (halves.weights, halves.copies)
+        # Whose gradients are wanted, and what a pass computes gradients of.
+        self._parameters: list[tuple[torch.Tensor, torch.Tensor]] = [
+            (parameter, leaf) for parameter, leaf in zip(own, leaves, strict=True) if parameter.requires_grad
+        ]
+        self._gradients: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
+        self._backward = Backward([leaf for _, leaf in self._parameters])
 
     def run(self, inputs: Inputs) -> Step | None:
         """Compute a batch that lies in the machine's memory.
@@ -85,7 +99,7 @@ class StepGraphs:
         for name, tensor in inputs.items():
             recorded.inputs[name].copy_(tensor.pin_memory(), non_blocking=True)
         recorded.graph.replay()
-        for parameter, gradient in self._gradients:
+        for parameter, _, gradient in self._gradients:
             parameter.grad = gradient
         return recorded
 
@@ -99,10 +113,15 @@ class StepGraphs:
             with torch.cuda.stream(self._stream):
                 loss, logits, norm = self._captured(graph, inputs)
         except RuntimeError as error:
-            # No memory is left for it, or the network waits for the GPU.
-            _LOG.info("steps are launched kernel by kernel: %s", str(error).splitlines()[0])
-            self.usable = False
+            reason = str(error).splitlines()[0]
             self._forget_gradients()
+            if self._halves is not None and not self._graphs:
+                _LOG.info("weights are converted one by one: %s", reason)
+                self._begin(None)
+                return self._record(inputs)
+            # No memory is left for it, or the network waits for the GPU.
+            _LOG.info("steps are launched kernel by kernel: %s", reason)
+            self.usable = False
             self._graphs, self._gradients = {}, []
             torch.cuda.empty_cache()
             return None
@@ -114,11 +133,10 @@ class StepGraphs:
         spare = self._generator.clone_state()
         try:
             graph.capture_begin(pool=self._pool)
-            loss, logits = self._loss(inputs)
-            self._backward(loss)
-            found = [parameter.grad for parameter, _ in self._gradients if parameter.grad is not None]
-            torch._foreach_copy_([kept for _, kept in self._gradients], found)
-            norm = norm_of(found)
+            loss, logits = self._passed(inputs)
+            found = [leaf.grad for _, leaf, _ in self._gradients if leaf.grad is not None]
+            torch._foreach_copy_([kept for _, _, kept in self._gradients], found)
+            norm = norm_of([kept for _, _, kept in self._gradients])
             del found
             self._forget_gradients()
             graph.capture_end()
@@ -150,16 +168,22 @@ class StepGraphs:
             read[_MASK] = read[_MASK].clone()
             read[_MASK][0, -1] = 0
         self._forget_gradients()
-        loss, _ = self._loss(read)
-        self._backward(loss)
+        self._passed(read)
         if not self._gradients:
-            having = [parameter for parameter in self._parameters if parameter.grad is not None]
-            self._gradients = [(parameter, torch.zeros_like(parameter)) for parameter in having]
+            having = [(parameter, leaf) for parameter, leaf in self._parameters if leaf.grad is not None]
+            self._gradients = [(parameter, leaf, torch.zeros_like(parameter)) for parameter, leaf in having]
         self._forget_gradients()
 
+    def _passed(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._halves is not None:
+            self._halves.refresh()
+        loss, logits = self._loss(inputs, self._halves)
+        self._backward(loss)
+        return loss, logits
+
     def _forget_gradients(self) -> None:
-        for parameter in self._parameters:
-            parameter.grad = None
+        for parameter, leaf in self._parameters:
+            parameter.grad = leaf.grad = None
 
 
 def norm_of(gradients: list[torch.Tensor]) -> torch.Tensor:

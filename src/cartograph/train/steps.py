@@ -20,6 +20,7 @@ from cartograph.models.row_table import RowTable
 from cartograph.schema import WEIGHT
 from cartograph.train.arguments import MOST_NORM, training_arguments
 from cartograph.train.batch_order import STEP_LABELS
+from cartograph.train.half_weights import HalfWeights
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
 from cartograph.train.step_graphs import StepGraphs, norm_of
@@ -64,7 +65,8 @@ class SteppingTrainer(Trainer):  # type: ignore[misc]
         one = self.args.device.type == "cuda" and self.args.world_size == self.recipe.gradient_accumulation == 1
         if not (one and self.model.repeats_steps):
             return None
-        return StepGraphs(list(self.model.parameters()), self._batch_loss, self._backward, self.args.device)
+        halves = HalfWeights(self.model) if self.args.bf16 else None
+        return StepGraphs(list(self.model.parameters()), self._batch_loss, self.args.device, halves)
 
     def create_accelerator_and_postprocess(self) -> None:
         """Make the accelerator: one that collects the whole process's garbage before the first step only if a training before left any."""
@@ -130,11 +132,11 @@ class SteppingTrainer(Trainer):  # type: ignore[misc]
         self._norm = step.norm
         return step.loss.clone()
 
-    def _batch_loss(self, inputs: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def _batch_loss(self, inputs: Mapping[str, torch.Tensor], halves: HalfWeights | None) -> tuple[torch.Tensor, torch.Tensor]:
         read = dict(inputs)
         self._weights, labels = read.pop(WEIGHT, None), read.pop("labels")
-        outputs = self.model_wrapped(**read)
-        return self._mean_loss(outputs, labels, labels.numel()), outputs["logits"]
+        outputs = self.model_wrapped(**read) if halves is None else halves(**read)
+        return self._mean_loss(outputs, labels, labels.numel()), outputs["logits"].float()
 
     def _mean_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs["logits"].float()

@@ -21,7 +21,7 @@ from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import Classifier
-from cartograph.models.device import half_products, moved, moved_tensor
+from cartograph.models.device import half_products, made_ahead, moved, moved_tensor
 from cartograph.models.encoded import Examples, read_batches
 from cartograph.models.isolation import seed_everything
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
@@ -107,7 +107,11 @@ class DynamicsTrainer(SteppingTrainer):
         that are no ``DataLoader``, which it would cut among the processes a second time: ``EpochLoader`` cuts, ``_prepare_input`` moves.
         """
         pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
-        return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes)
+        ahead = self._ahead(self.examples)
+        return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes, ahead=ahead)
+
+    def _ahead(self, examples: Examples) -> bool:
+        return examples.decoded and self.args.device.type != "cpu"
 
     def create_scheduler(self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None) -> Any:
         """Return the decay of the rate, over as many epochs as the recipe says."""
@@ -201,8 +205,8 @@ class DynamicsTrainer(SteppingTrainer):
         lengths = examples.lengths if self.model.pads else np.ones(len(examples), np.int64)
         batches = read_batches(lengths, 2 * self.recipe.batch_size, fill=self.args.device.type != "cpu")
         self.model.eval()
-        for rows in batches[self.args.process_index :: self.args.world_size]:
-            batch = self.model.batch(examples, rows)
+        parts = batches[self.args.process_index :: self.args.world_size]
+        for rows, batch in made_ahead(self.model.batches(examples, parts), self._ahead(examples)):
             inputs = moved({name: tensor for name, tensor in batch.items() if name != "labels"}, self.args.device)
             with torch.no_grad(), half_products(self.args.device, self.model.mixed_precision):
                 logits = self.model(**inputs)["logits"].float()

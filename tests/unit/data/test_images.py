@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from cartograph.data import images
 from cartograph.data.images import (
@@ -207,6 +207,13 @@ def test_digests_are_of_the_pixels_and_not_of_the_file() -> None:
 def test_pixels_are_read_at_one_size_and_colour() -> None:
     found = pixels_of(column(png_of(GREY, 9), png_of(np.full((10, 10, 3), 90, np.uint8), 99)), 4, 5, 3)
     assert found.shape == (2, 5, 4, 3) and set(found[1].reshape(-1)) == {90}
+
+
+def test_several_threads_decode_the_same_pixels_and_raise_what_goes_wrong() -> None:
+    table = small_images(20)["image"]
+    assert np.array_equal(pixels_of(table, 9, 7, 3, threads=4), pixels_of(table, 9, 7, 3))
+    with pytest.raises(UnidentifiedImageError):
+        pixels_of(column(png_of(GREY, 9), b"no image"), 4, 5, 3, threads=2)
 
 
 def test_images_of_one_colour_are_found() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import torch
 
 from cartograph.models import device
 from cartograph.models.base import Side
-from cartograph.models.device import CPU, GatheredRows, chosen_device, half_products, has_bfloat16, moved
+from cartograph.models.device import CPU, GatheredRows, chosen_device, half_products, has_bfloat16, made_ahead, moved
 from cartograph.models.frozen.text_encoder import Encoder
 from cartograph.models.last_layer import penultimate_features
 from cartograph.models.tiny import Tiny
@@ -131,3 +133,33 @@ def test_features_are_the_same_on_a_gpu(folder: Path, monkeypatch: pytest.Monkey
         found = penultimate_features("tiny", folder, tables, batch_size=4)["train"]
     assert np.allclose(found, exact, atol=1e-6)
     assert gpu.waits.count("cpu") == 1
+
+
+def test_batches_are_made_ahead_in_another_thread_in_their_order() -> None:
+    made: list[int] = []
+
+    def batches() -> Iterator[int]:
+        for number in range(6):
+            made.append(threading.get_ident())
+            yield number
+
+    coming = made_ahead(batches(), True)
+    assert next(coming) == 0
+    coming.close()
+    assert len(made) <= 3
+    assert list(made_ahead(batches(), True)) == list(range(6))
+    assert threading.get_ident() not in made
+    made.clear()
+    assert list(made_ahead(batches(), False)) == list(range(6))
+    assert set(made) == {threading.get_ident()}
+
+
+def test_what_goes_wrong_while_a_batch_is_made_ahead_is_raised() -> None:
+    def batches() -> Iterator[int]:
+        yield 1
+        raise ValueError("cut short")
+
+    coming = made_ahead(batches(), True)
+    assert next(coming) == 1
+    with pytest.raises(ValueError, match="cut short"):
+        next(coming)

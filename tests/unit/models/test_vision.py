@@ -15,7 +15,7 @@ import torch
 from cartograph.errors import InputError
 from cartograph.features.vectors import read_features
 from cartograph.models.frozen.image_encoder import embed_images
-from cartograph.models.image_pretrained import ImageReading
+from cartograph.models.image_pretrained import ImageReading, Standardised
 from cartograph.models.last_layer import penultimate_features
 from cartograph.models.vision import Vision
 from cartograph.train.fit import fit
@@ -72,8 +72,14 @@ def test_a_faulty_preprocessor_configuration_is_refused(tmp_path: Path, given: A
 
 def test_pixels_are_scaled_and_standardised(tmp_path: Path) -> None:
     rows = small_images(3, shape=(16, 16, 3))
-    found = reading(tmp_path, {"size": 16, "image_mean": [0.5] * 3, "image_std": [0.25] * 3}).tensor(rows["image"])
-    assert found.shape == (3, 3, 16, 16) and found.dtype == torch.float32
+    given = reading(tmp_path, {"size": 16, "image_mean": [0.5] * 3, "image_std": [0.25] * 3})
+    pixels = given.pixels(rows["image"])
+    assert pixels.shape == (3, 3, 16, 16) and pixels.dtype == torch.uint8
+    standardised = Standardised(given)
+    assert not standardised.state_dict()
+    found = standardised(pixels)
+    assert found.dtype == torch.float32
+    assert torch.allclose(found, (pixels.double() / 255 - 0.5).float() / 0.25, atol=1e-6)
     assert float(found.min()) >= -2 and float(found.max()) <= 2
 
 

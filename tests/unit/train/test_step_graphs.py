@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from transformers import RobertaConfig
 
 from cartograph.dynamics.epoch_files import read_dynamics
-from cartograph.models.backward import Backward
+from cartograph.models import tiny
 from cartograph.models.tiny import Tiny
-from cartograph.train import step_graphs
+from cartograph.train import step_graphs, steps
 from cartograph.train.fit import fit
+from cartograph.train.half_weights import HalfWeights
 from cartograph.train.recipe import Recipe
 from cartograph.train.step_graphs import Step, StepGraphs, norm_of
 from cartograph.train.steps import SteppingTrainer
@@ -43,18 +48,31 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @GPU
-def test_a_training_by_graphs_is_the_same_each_time_and_as_good_as_kernel_by_kernel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[bool]
-) -> None:
+def test_a_training_by_graphs_is_the_same_each_time(tmp_path: Path, counted: list[bool]) -> None:
     for name in ("one", "other"):
         fit(RECIPE, small_set(rows=100), {}, tmp_path / name)
     assert counted == [True] * 48
-    monkeypatch.setattr(SteppingTrainer, "_step_graphs", lambda self: None)
-    fit(RECIPE, small_set(rows=100), {}, tmp_path / "kernels")
-    assert len(counted) == 48
-    one, other, kernels = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("one", "other", "kernels"))
+    one, other = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("one", "other"))
     assert one.tobytes() == other.tobytes()
-    assert one == pytest.approx(kernels, abs=0.02)
+
+
+@GPU
+@pytest.mark.parametrize("launched", [True, False])
+def test_weights_in_bfloat16_train_as_those_that_are_converted_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[bool], launched: bool
+) -> None:
+    # Dropout draws other numbers for another width, and for batches without padding, which kernels one by one read another way.
+    undropped = partial(RobertaConfig, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    monkeypatch.setattr(tiny, "RobertaConfig", undropped)
+    fit(RECIPE, small_set(rows=100), {}, tmp_path / "halves")
+    monkeypatch.setattr(steps, "HalfWeights", lambda network: None)
+    if not launched:
+        monkeypatch.setattr(SteppingTrainer, "_step_graphs", lambda self: None)
+    fit(RECIPE, small_set(rows=100), {}, tmp_path / "converted")
+    assert len(counted) == (48 if launched else 24)
+    halves, converted = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("halves", "converted"))
+    assert halves[:, :1] == pytest.approx(converted[:, :1], abs=0.05)
+    assert np.corrcoef(halves.ravel(), converted.ravel())[0, 1] > 0.99
 
 
 @GPU
@@ -125,11 +143,11 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> StandIn:
 def test_a_shape_is_recorded_once_and_every_batch_of_it_has_its_gradients(without_gpu: StandIn) -> None:
     weight, passed = torch.nn.Parameter(torch.ones(2)), []
 
-    def loss(inputs: step_graphs.Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(inputs: step_graphs.Inputs, _: object) -> tuple[torch.Tensor, torch.Tensor]:
         passed.append(inputs["attention_mask"].tolist())
         return (weight * inputs["x"]).sum(), weight * inputs["x"]
 
-    graphs = StepGraphs([weight], loss, Backward([weight]), torch.device("cpu"))
+    graphs = StepGraphs([weight], loss, torch.device("cpu"))
     for value in (3.0, 4.0):
         step = graphs.run({"x": torch.tensor([value, 4.0]), "attention_mask": torch.ones(1, 2)})
         assert step is not None and step.inputs["x"].tolist() == [value, 4.0]
@@ -143,15 +161,48 @@ def test_a_shape_is_recorded_once_and_every_batch_of_it_has_its_gradients(withou
 def test_what_cannot_be_recorded_is_given_up_with_all_that_was_kept(without_gpu: StandIn) -> None:
     weight = torch.nn.Parameter(torch.ones(2))
 
-    def loss(inputs: step_graphs.Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(inputs: step_graphs.Inputs, _: object) -> tuple[torch.Tensor, torch.Tensor]:
         if len(inputs["x"]) == 3:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return (weight.sum() * inputs["x"]).sum(), inputs["x"]
 
-    graphs = StepGraphs([weight], loss, Backward([weight]), torch.device("cpu"))
+    graphs = StepGraphs([weight], loss, torch.device("cpu"))
     assert graphs.run({"x": torch.ones(2)}) is not None
     weight.grad = None
     assert graphs.run({"x": torch.ones(3)}) is None
     assert weight.grad is None
     assert graphs.run({"x": torch.ones(2)}) is None
     assert without_gpu.states
+
+
+def test_halves_are_read_and_their_gradients_are_the_weights(without_gpu: StandIn) -> None:
+    network = torch.nn.Linear(2, 1, bias=False)
+    graphs = StepGraphs(list(network.parameters()), _sum_of, torch.device("cpu"), HalfWeights(network))
+    for value in (1.0, 2.0):
+        network.weight.data.fill_(value)
+        step = graphs.run({"input": torch.tensor([[3.0, 4.0]])})
+        # A graph of the stand-in computes when it is recorded and not again.
+        assert step is not None and float(step.loss) == 7.0 and step.logits.dtype == torch.bfloat16
+        assert network.weight.grad is not None and network.weight.grad.dtype == torch.float32
+        assert network.weight.grad.tolist() == [[3.0, 4.0]] and float(step.norm) == 5.0
+
+
+def test_a_network_that_cannot_be_read_in_bfloat16_is_read_as_it_is(without_gpu: StandIn) -> None:
+    class Mixing(torch.nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return super().forward(input.float())
+
+    network = Mixing(2, 1, bias=False)
+
+    def loss(inputs: step_graphs.Inputs, halves: HalfWeights | None) -> tuple[torch.Tensor, torch.Tensor]:
+        return _sum_of(inputs, halves or network)
+
+    graphs = StepGraphs(list(network.parameters()), loss, torch.device("cpu"), HalfWeights(network))
+    step = graphs.run({"input": torch.tensor([[3.0, 4.0]])})
+    assert step is not None and graphs.usable and step.logits.dtype == torch.float32
+    assert network.weight.grad is not None and network.weight.grad.tolist() == [[3.0, 4.0]]
+
+
+def _sum_of(inputs: step_graphs.Inputs, network: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    logits = network(**inputs)
+    return logits.float().sum(), logits

@@ -17,6 +17,7 @@ from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.train import steps
+from cartograph.train.half_weights import HalfWeights
 from cartograph.train.recipe import Recipe
 from cartograph.train.step_graphs import Step, norm_of
 from cartograph.train.trainer import DynamicsTrainer, Watch
@@ -118,7 +119,7 @@ class Launched:
 
     def run(self, inputs: dict[str, torch.Tensor]) -> Step:
         self.batches += 1
-        loss, logits = self.one._batch_loss(inputs)
+        loss, logits = self.one._batch_loss(inputs, None)
         loss.backward()
         norm = norm_of([parameter.grad for parameter in self.one.model.parameters() if parameter.grad is not None])
         return Step(None, inputs, loss.detach(), logits.detach(), norm)  # type: ignore[arg-type]
@@ -146,6 +147,18 @@ def test_full_batches_are_launched_as_a_whole_and_learn_and_are_recorded_as_any_
     assert np.allclose(logits[True], logits[False], atol=1e-4)
     assert torch.allclose(trained[True], trained[False], atol=1e-4)
     assert float((trained[True] - trained[False]).norm() / trained[False].norm()) < 1e-5
+
+
+def test_a_batch_read_in_bfloat16_has_nearly_the_same_loss_and_logits_of_float32(tmp_path: Path) -> None:
+    with isolated(1, 1):
+        one = made(tmp_path, rows=24, model="tiny")
+        one.model.eval()
+        batch = {name: value for name, value in next(iter(one.get_train_dataloader())).items() if isinstance(value, torch.Tensor)}
+        halves = HalfWeights(one.model)
+        halves.refresh()
+        (loss, logits), (exact, exact_logits) = one._batch_loss(batch, halves), one._batch_loss(batch, None)
+    assert logits.dtype == torch.float32 and not torch.equal(logits, exact_logits)
+    assert torch.allclose(logits, exact_logits, atol=0.02) and float(loss) == pytest.approx(float(exact), abs=0.01)
 
 
 def test_accelerate_prepares_model_and_optimiser_and_leaves_the_order_of_rows_alone(tmp_path: Path) -> None:

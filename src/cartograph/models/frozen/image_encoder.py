@@ -13,11 +13,11 @@ from transformers import AutoModel
 
 from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
-from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.device import GatheredRows, chosen_device, half_products, made_ahead, moved_tensor
 from cartograph.models.frozen.embeddings import EmbeddingCounts
 from cartograph.models.frozen.kept_vectors import write_record
 from cartograph.models.frozen.text_encoder import Pooling
-from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
+from cartograph.models.image_pretrained import ImageReading, Standardised, preprocessor_folder
 from cartograph.models.isolation import available_threads, isolated, require_device
 from cartograph.models.pretrained import load_network, source_of
 from cartograph.schema import UID, dataset_info
@@ -53,14 +53,16 @@ def embed_images(
     total, done, width = sum(table.num_rows for table in tables.values()), 0, 0
     with isolated(0, available_threads()), torch.no_grad():
         network, reading = _load(pretrained)
-        network = network.to(where)
+        network, standardised = network.to(where), Standardised(reading).to(where)
         for name, table in tables.items():
             column = table[dataset_info(table.schema).images[0]]
             gathered = GatheredRows(table.num_rows, where)
-            for start in range(0, table.num_rows, batch_size):
-                inputs = moved({"pixel_values": reading.tensor(column.slice(start, batch_size))}, where)
+            starts = range(0, table.num_rows, batch_size)
+            batches = (reading.pixels(column.slice(start, batch_size)) for start in starts)
+            for start, pixels in zip(starts, made_ahead(batches, where.type != "cpu"), strict=True):
+                inputs = standardised(moved_tensor(pixels, where))
                 with half_products(where):
-                    pooled = _pooled(network(**inputs), pooling, pretrained)
+                    pooled = _pooled(network(pixel_values=inputs), pooling, pretrained)
                 gathered.put(np.arange(start, start + len(pooled)), pooled)
                 done += len(pooled)
                 if progress is not None:
