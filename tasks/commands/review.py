@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 METRICS = "reports/blind.metrics.json"
 _SHEET = re.compile(r"b[0-9a-f]{6}")
-_NEXT = 50
 
 
 def review(
@@ -106,6 +105,8 @@ def _decisions_file(space: Workspace) -> Path | None:
 
 
 def _write_sheet(space: Workspace, out: str, further: int) -> None:
+    from cartograph.clean.review_sheet import NEXT, lists_none
+
     examples, noise = _tables(space)
     decisions = people.decisions_in(_decisions_file(space), examples)
     if out:
@@ -117,8 +118,8 @@ def _write_sheet(space: Workspace, out: str, further: int) -> None:
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
     most = space.settings.of(clean.CleanSection).review_limit
-    if unlisted := not further and _lists_none(noise):
-        further = _NEXT
+    if unlisted := not further and lists_none(noise):
+        further = NEXT
     count = people.write_review(most, examples, noise, decisions, *written, further=further)
     for path, name in zip(written, names, strict=True):
         path.replace(name)
@@ -129,13 +130,6 @@ def _write_sheet(space: Workspace, out: str, further: int) -> None:
     say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave undecided rows empty. Then:")
     say(f"  python -m tasks review{_option(space)} --import {shlex.quote(as_typed(sheet))} --by NAME")
     say(f"For Label Studio: {as_typed(names[1])} with the configuration {as_typed(names[2])}; import its JSON export in the same way.")
-
-
-def _lists_none(noise: pa.Table) -> bool:
-    """Return whether an audit that looked for suspects found none."""
-    import pyarrow.compute as pc
-
-    return not pc.any(noise["flagged"]).as_py() and bool(noise.num_rows and pc.max(noise["probability"]).as_py() > 0)
 
 
 def _follow(space: Workspace) -> None:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
-from cartograph.clean.review_sheet import Suspect, asked_rows, suspects_at
+from cartograph.clean.review_sheet import NEXT, Suspect, asked_rows, lists_none, suspects_at
 from cartograph.clean.stale_decisions import is_current, row_checks
 from cartograph.data.json_files import read_json
 from cartograph.data.whole_files import write_whole
@@ -57,7 +57,7 @@ class SuspectQuestions:
             annotator: who answers.
             on_new: called once where the file of decisions is new.
             alone: ask about rows that others decided too, so that judgements can be compared.
-            further: how many undecided rows below the list are asked about as well.
+            further: how many undecided rows below the list are asked about as well; where there is no list, ``NEXT`` if it is not said.
         """
         from cartograph.clean.cleaning import aligned
         from cartograph.schema import UID
@@ -69,6 +69,7 @@ class SuspectQuestions:
         self._checks = row_checks(self._examples)
         self._several = has_several_labels(space.settings)
         self._path = space.resolve(decisions.DECISIONS)
+        further = further or (NEXT if lists_none(self._noise) else 0)
         self._places = asked_rows(self._noise, self._by_uid(self._read()) if further else {}, further)
         self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
         found = space.resolve(clean.FOUND)
@@ -91,7 +92,7 @@ class SuspectQuestions:
             "count": len(self._uids),
             "labels": [] if self._several else list(self._labels),
             "answers": answers,
-            "empty": f"This audit lists no suspects. Those doubted most: python -m tasks review{_option(self._space)} --open --further 50",
+            "empty": "This audit doubts no label.",
             "next": f"python -m flows.audit{_option(self._space)}",
         }
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -257,11 +259,21 @@ def test_labels_beyond_nine_are_typed_and_images_are_shown(browser: Browser, pro
         close(page, server)
 
 
-def test_an_audit_without_suspects_says_so(browser: Browser, project: Path) -> None:
+def test_an_audit_without_suspects_asks_about_the_rows_doubted_most_and_one_that_doubts_none_says_so(
+    browser: Browser, project: Path
+) -> None:
     space = audit(project, 0)
     with served(project, space) as server:
         page = open_page(browser, server)
-        expect(page.locator(".panel")).to_contain_text("This audit lists no suspects. Those doubted most: python -m tasks review")
+        at(page, 0)
+        expect(page.locator(".asked")).to_contain_text("row 39")
+        close(page, server)
+    path = space / "data/noise/noise.parquet"
+    noise = pq.read_table(path)
+    save(noise.set_column(1, "probability", pa.array([0.0] * noise.num_rows)), path)
+    with served(project, space) as server:
+        page = open_page(browser, server)
+        expect(page.locator(".panel")).to_contain_text("This audit doubts no label.")
         close(page, server)
 
 

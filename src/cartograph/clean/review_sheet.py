@@ -44,6 +44,15 @@ class Suspect:
     reason: str
 
 
+NEXT = 50
+"""How many rows below the list are asked about where nobody says how many."""
+
+
+def lists_none(noise: pa.Table) -> bool:
+    """Return whether an audit that looked for suspects found none."""
+    return not pc.any(noise["flagged"]).as_py() and bool(noise.num_rows and pc.max(noise["probability"]).as_py() > 0)
+
+
 def flagged_rows(noise: pa.Table) -> pa.Array:
     """Return the places of the flagged rows in a table of suspects (``schema.NOISE``), most suspect first."""
     flagged = pc.indices_nonzero(noise["flagged"])

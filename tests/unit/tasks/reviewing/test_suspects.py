@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from cartograph.data.json_files import write_json
@@ -104,6 +105,15 @@ def test_rows_below_the_list_are_asked_about_where_they_are_wanted_and_stay_once
     again = asked(space, "Ann", further=2)
     assert [again.question(place)["uid"] for place in range(6)] == ["u4", "u0", "u7", "u8", "u6", "u5"]
     assert again.overview()["answers"] == dict.fromkeys(range(4), "drop")
+
+
+def test_without_a_list_the_rows_doubted_most_are_asked_about(space: Workspace) -> None:
+    noise = NOISE.set_column(NOISE.column_names.index("flagged"), "flagged", pa.array([False] * NOISE.num_rows))
+    questions = SuspectQuestions(space, (EXAMPLES, noise), "Ann", lambda: None, alone=True)
+    assert questions.overview()["count"] == NOISE.num_rows
+    assert [questions.question(place)["uid"] for place in range(4)] == ["u4", "u0", "u7", "u8"]
+    unsure = noise.set_column(noise.column_names.index("probability"), "probability", pa.array([0.0] * noise.num_rows))
+    assert SuspectQuestions(space, (EXAMPLES, unsure), "Ann", lambda: None, alone=True).overview()["count"] == 0
 
 
 @pytest.mark.parametrize("answer", ["maybe", "relabel", "relabel worse", "relabelodd"])
