@@ -60,6 +60,8 @@ def test_characters_of_single_texts_are_features_of_their_own(monkeypatch: pytes
     words = (wordy := text_features(texts)) @ wordy.T
     # `painted` and `paints`, both of doors, are more alike by their characters than by their words.
     assert like[1, 3] > words.toarray()[1, 3] + 0.2
+    shouted = character_features([text.upper() for text in texts])
+    assert shouted is not None and (shouted != found).nnz == 0
     assert character_features([(text, text) for text in texts]) is None
     assert character_features([f"Kowal{row}" for row in range(60)]) is None
     assert character_features([" ", "\t", ""]) is None and character_features([]) is None

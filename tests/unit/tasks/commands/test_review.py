@@ -110,6 +110,8 @@ def test_where_no_row_is_a_suspect_the_sheet_asks_about_those_doubted_most(space
     lines = (space / "reports/review.csv").read_text(encoding="utf-8-sig").splitlines()
     first = noise.sort_by("rank")["uid"].to_pylist()[:50]
     assert [line.split(",")[1] for line in lines[1:]] == first
+    review("--further", "5")
+    assert "review.csv: 5 rows to decide on." in capsys.readouterr().out
     never = noise.set_column(noise.schema.get_field_index("probability"), "probability", pa.array([0.0] * noise.num_rows))
     save(never.cast(noise.schema), space / "data/noise/noise.parquet")
     review()
