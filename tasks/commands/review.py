@@ -38,7 +38,9 @@ def review(
     ] = False,
     taken: Annotated[
         list[str] | None,
-        typer.Option("--import", help="A filled review sheet, a Label Studio export (JSON), or a filled blind sheet (one or two)."),
+        typer.Option(
+            "--import", help="A filled review sheet (CSV or .xlsx), a Label Studio export (JSON), or a filled blind sheet (one or two)."
+        ),
     ] = None,
     by: Annotated[str, typer.Option(help="Who filled in the imported file, if it does not say so itself.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
@@ -175,8 +177,13 @@ def _take_in(space: Workspace, paths: Sequence[Path], by: str) -> None:
 
 
 def _content(path: Path) -> bytes:
+    """Return what was filled in; of a workbook its first sheet, as CSV."""
+    from cartograph.read.excel import SUFFIXES, as_csv
+
     if not path.is_file():
         raise InputError(f"{path} is not there; name the file that was filled in.")
+    if path.suffix.lower() in SUFFIXES:
+        return as_csv(path)
     return path.read_bytes()
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -43,6 +46,24 @@ def read(source: Source) -> Iterator[Batch]:
                 if name
             }
             yield Batch(pa.table(arrays), pa.array([number for number, _ in chunk], pa.int64()))
+
+
+def as_csv(path: Path) -> bytes:
+    """Return a workbook's first sheet as CSV in UTF-8, each row on its own line of the sheet, cells as ``read`` reads them.
+
+    Raises:
+        InputError: as ``read``.
+    """
+    file = io.StringIO(newline="")
+    writer, last = csv.writer(file), 0
+    for batch in read(Source(str(path), path.name)):
+        if not last:
+            writer.writerow(batch.table.column_names)
+        for number, cells in zip(batch.rows.to_pylist(), zip(*batch.table.to_pydict().values(), strict=True), strict=True):
+            writer.writerows([()] * (number - last - 1))
+            writer.writerow(cells)
+            last = number
+    return file.getvalue().encode()
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
+from cartograph.data.spreadsheet import read_sheet
 from cartograph.errors import InputError
+from cartograph.read.excel import as_csv
 from cartograph.read.formats import read
 from cartograph.read.source import Source
 
@@ -88,3 +90,17 @@ def test_a_sheet_that_is_wrong_about_its_own_size_is_read_whole(tmp_path: Path) 
     batch = read(source)
     assert batch.table.to_pydict() == {"text": ["a", "c", "d"], "label": ["b", None, "e"]}
     assert batch.rows.to_pylist() == [1, 3, 4]
+
+
+def test_a_sheet_as_csv_keeps_its_lines_and_its_guards(tmp_path: Path) -> None:
+    write(
+        tmp_path / "x.xlsx", ("uid", "decision", "text"), ("'007", "keep", 'two\nlines, "quoted"'), (None, None, None), (12, None, "'=1+1")
+    )
+    records = read_sheet(as_csv(tmp_path / "x.xlsx"), "x.xlsx", ("uid", "decision"))
+    assert [(one.row, dict(one.cells)) for one in records] == [
+        (2, {"uid": "007", "decision": "keep", "text": 'two\nlines, "quoted"'}),
+        (4, {"uid": "12", "decision": "", "text": "=1+1"}),
+    ]
+    write(tmp_path / "none.xlsx", ("uid", "decision"))
+    with pytest.raises(InputError, match=r"none\.xlsx is empty"):
+        read_sheet(as_csv(tmp_path / "none.xlsx"), "none.xlsx", ("uid",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from openpyxl import Workbook
 
 from cartograph.data.spreadsheet import read_sheet
 from tasks.__main__ import main
@@ -100,6 +102,23 @@ def test_a_label_studio_export_is_taken_in(space: Path, tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(json.dumps(tasks))
     review("--import", str(tmp_path / "export.json"))
     assert decisions(space) == [("u000", "drop", "", "ann@example.org"), ("u001", "drop", "", "ann@example.org")]
+
+
+def test_a_sheet_that_a_spreadsheet_saved_as_its_own_file_is_taken_in(
+    space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review()
+    filled = fill(space / "reports/review.csv", tmp_path / "f.csv", u003=("keep", "", ""), u004=("relabel", "odd", "Bob"))
+    book = Workbook()
+    for row in csv.reader(Path(filled).read_text(encoding="utf-8").splitlines()):
+        book.worksheets[0].append([cell or None for cell in row])
+    book.save(tmp_path / "filled.XLSX")
+    review("--import", str(tmp_path / "filled.XLSX"), "--by", "Ann")
+    assert decisions(space) == [("u003", "keep", "", "Ann"), ("u004", "relabel", "odd", "Bob")]
+    (tmp_path / "broken.xlsx").write_bytes((tmp_path / "filled.XLSX").read_bytes()[:200])
+    capsys.readouterr()
+    review("--import", str(tmp_path / "broken.xlsx"), code=2)
+    assert "broken.xlsx is not an Excel workbook that can be read" in " ".join(capsys.readouterr().err.split())
 
 
 def test_where_no_row_is_a_suspect_the_sheet_asks_about_those_doubted_most(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
