@@ -186,11 +186,11 @@ def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int, t
             image = image.resize((width, height), Image.Resampling.BILINEAR)
         pixels[row] = np.asarray(image).reshape(height, width, channels)
 
-    if threads == 1 or len(column) == 1:
+    if threads <= 1 or len(column) <= 1:
         for row, png in enumerate(column.to_pylist()):
             decode(row, png)
     else:
-        with ThreadPoolExecutor(min(threads, max(len(column), 1))) as pool:
+        with ThreadPoolExecutor(min(threads, len(column))) as pool:
             for _ in pool.map(decode, range(len(column)), column.to_pylist()):
                 pass
     return pixels

@@ -133,7 +133,7 @@ def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Recor
         InputError: not text, a required column is missing or there twice, or a row is longer than the header or has quotes that do not
             pair; the message names the line.
     """
-    header, reader = _open(content, name, required)
+    header, row, reader = _open(content, name, required)
     missing = [column for column in required if column not in header]
     if missing:
         raise InputError(f"{name} has no column `{missing[0]}`; its columns are {', '.join(header)}.")
@@ -141,7 +141,6 @@ def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Recor
     if twice:
         raise InputError(f"{name} has the column `{twice[0]}` {header.count(twice[0])} times; keep one.")
     records: list[Record] = []
-    row = 1
     while True:
         line = reader.line_num + 1
         try:
@@ -159,22 +158,23 @@ def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Recor
             records.append(Record(line, row, texts))
 
 
-def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """Return the header and a reader behind it, by the delimiter that finds the most required columns, then the most columns."""
+def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str, ...], int, Any]:
+    """Return the header, its row and a reader behind it, by the delimiter that finds the most required columns, then the most columns."""
     text = _decoded(content, name)
     tries = []
     for delimiter in _DELIMITERS:
         reader = csv_reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
-            header = next((row for row in reader if any(row) and not row[0].lower().startswith("sep=")), [])
+            rows = enumerate((row for row in reader if not (row and row[0].lower().startswith("sep="))), start=1)
+            place, header = next(((number, row) for number, row in rows if any(row)), (1, []))
         except csv.Error:
             continue
         named = tuple(unguarded(cell).strip().lower() for cell in header)
-        tries.append((len(set(required) & set(named)), len(named), named, reader))
+        tries.append((len(set(required) & set(named)), len(named), named, place, reader))
     if not tries or not max(tries, key=lambda one: one[:2])[2]:
         raise InputError(f"{name} is empty, or has no header that can be read.")
-    _, _, named, reader = max(tries, key=lambda one: one[:2])
-    return named, reader
+    _, _, named, place, reader = max(tries, key=lambda one: one[:2])
+    return named, place, reader
 
 
 def _decoded(content: bytes, name: str) -> str:

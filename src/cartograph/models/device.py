@@ -72,7 +72,8 @@ def made_ahead(batches: Iterable[Batch], wanted: bool) -> Iterator[Batch]:
             coming.append(pool.submit(next, made, end))
             yield cast(Batch, batch)
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Nobody waits: what was left in the middle may be collected in any thread, one of those that make a batch among them.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 class GatheredRows:

@@ -6,7 +6,7 @@ import csv
 import datetime
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -49,20 +49,21 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def as_csv(path: Path) -> bytes:
-    """Return a workbook's first sheet as CSV in UTF-8, each row on its own line of the sheet, cells as ``read`` reads them.
+    """Return a workbook's first sheet as CSV in UTF-8, each row on its own line, a title above the header left out.
+
+    Cells are as ``read`` reads them, but for errors (``#N/A``), which stay, as do cells beyond the header.
 
     Raises:
-        InputError: as ``read``.
+        InputError: as ``read``, but for what it says of a header.
     """
     file = io.StringIO(newline="")
-    writer, last = csv.writer(file), 0
-    for batch in read(Source(str(path), path.name)):
-        if not last:
-            writer.writerow(batch.table.column_names)
-        for number, cells in zip(batch.rows.to_pylist(), zip(*batch.table.to_pydict().values(), strict=True), strict=True):
-            writer.writerows([()] * (number - last - 1))
-            writer.writerow(cells)
-            last = number
+    writer = csv.writer(file)
+    with _sheet(Source(str(path), str(path))) as rows:
+        first = list(islice(rows, _MOST_TITLE))
+        above = _titles(first)
+        writer.writerows([()] * above)
+        for row in chain(first[above:], rows):
+            writer.writerow([cell if isinstance(cell, str) else _text(cell) for cell in row])
     return file.getvalue().encode()
 
 
@@ -103,13 +104,18 @@ def _sheet(source: Source) -> Iterator[Iterator[tuple[Any, ...]]]:
 def _untitled(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Return the rows from the header on."""
     first = list(islice(rows, _MOST_TITLE))
+    return chain(first[_titles(first) :], rows)
+
+
+def _titles(first: Sequence[tuple[Any, ...]]) -> int:
+    """Return how many of the first rows stand above the header."""
     for place, row in enumerate(first):
         filled = [column for column, cell in enumerate(row) if cell is not None]
         if len(filled) > 1:
-            return chain(first[place:], rows)
+            return place
         if filled and filled != [0]:
             break
-    return chain(first, rows)
+    return 0
 
 
 def _header(source: Source, rows: Iterator[tuple[Any, ...]]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class StepGraphs:
     from, dropout included, which goes on drawing from torch's generator of the GPU.
 
     With ``halves`` a pass reads those in place of the weights, whose gradients are then converted. A network that cannot be read so, as
-    one with constants of float32 between products, is read as without.
+    one with constants of float32 between products, is read as without, whatever was recorded before.
 
     A shape's first batch is read once beforehand, so that nothing is set up while recording; neither changes gradients or the
     generator. All graphs share their memory: one holds no more than the largest needs. Where a network cannot be recorded, because it
@@ -63,7 +63,6 @@ class StepGraphs:
     def __init__(self, parameters: Sequence[torch.Tensor], loss: Loss, device: torch.device, halves: HalfWeights | None = None) -> None:
         self._loss, self._device = loss, device
         self._own: list[torch.Tensor] = list(parameters)
-        self._graphs: dict[tuple[object, ...], Step] = {}
         self._begin(halves)
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
@@ -71,12 +70,11 @@ class StepGraphs:
 
     def _begin(self, halves: HalfWeights | None) -> None:
         self._halves = halves
-        own, leaves = (self._own, self._own) if halves is None else (halves.weights, halves.copies)
+        copies = {} if halves is None else {id(weight): copy for weight, copy in zip(halves.weights, halves.copies, strict=True)}
         # Whose gradients are wanted, and what a pass computes gradients of.
-        self._parameters: list[tuple[torch.Tensor, torch.Tensor]] = [
-            (parameter, leaf) for parameter, leaf in zip(own, leaves, strict=True) if parameter.requires_grad
-        ]
+        self._parameters = [(parameter, copies.get(id(parameter), parameter)) for parameter in self._own if parameter.requires_grad]
         self._gradients: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
+        self._graphs: dict[tuple[object, ...], Step] = {}
         self._backward = Backward([leaf for _, leaf in self._parameters])
 
     def run(self, inputs: Inputs) -> Step | None:
@@ -104,27 +102,34 @@ class StepGraphs:
         return recorded
 
     def _record(self, inputs: dict[str, torch.Tensor]) -> Step | None:
+        try:
+            return self._recorded(inputs)
+        except RuntimeError as error:
+            # No memory is left for it, or the network waits for the GPU.
+            reason, usable = str(error).splitlines()[0], self._halves is not None
+        except Exception as error:
+            if self._halves is None:
+                raise
+            reason, usable = f"{type(error).__name__}: {error}", True
+        # Out of the block above, whose error keeps what the pass has left.
+        self._forget_gradients()
+        self._begin(None)
+        torch.cuda.empty_cache()
+        if usable:
+            _LOG.info("steps are recorded without weights of bfloat16: %s", reason)
+            return self._record(inputs)
+        _LOG.info("steps are launched kernel by kernel: %s", reason)
+        self.usable = False
+        return None
+
+    def _recorded(self, inputs: dict[str, torch.Tensor]) -> Step:
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         graph = torch.cuda.CUDAGraph()
-        try:
-            with torch.cuda.stream(self._stream), self._own_generator():
-                self._read_once(inputs)
-                torch.cuda.synchronize(self._device)
-            with torch.cuda.stream(self._stream):
-                loss, logits, norm = self._captured(graph, inputs)
-        except RuntimeError as error:
-            reason = str(error).splitlines()[0]
-            self._forget_gradients()
-            if self._halves is not None and not self._graphs:
-                _LOG.info("weights are converted one by one: %s", reason)
-                self._begin(None)
-                return self._record(inputs)
-            # No memory is left for it, or the network waits for the GPU.
-            _LOG.info("steps are launched kernel by kernel: %s", reason)
-            self.usable = False
-            self._graphs, self._gradients = {}, []
-            torch.cuda.empty_cache()
-            return None
+        with torch.cuda.stream(self._stream), self._own_generator():
+            self._read_once(inputs)
+            torch.cuda.synchronize(self._device)
+        with torch.cuda.stream(self._stream):
+            loss, logits, norm = self._captured(graph, inputs)
         torch.cuda.current_stream(self._device).wait_stream(self._stream)
         return Step(graph, inputs, loss.detach(), logits.detach(), norm)
 
@@ -140,7 +145,7 @@ class StepGraphs:
             del found
             self._forget_gradients()
             graph.capture_end()
-        except RuntimeError:
+        except Exception:
             with suppress(RuntimeError):
                 graph.capture_end()
             self._generator.graphsafe_set_state(spare)

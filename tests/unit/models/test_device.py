@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,3 +164,24 @@ def test_what_goes_wrong_while_a_batch_is_made_ahead_is_raised() -> None:
     assert next(coming) == 1
     with pytest.raises(ValueError, match="cut short"):
         next(coming)
+
+
+@pytest.mark.filterwarnings("error")
+def test_batches_that_nobody_asks_for_any_more_may_be_collected_by_the_thread_that_makes_them() -> None:
+    left, collected = threading.Event(), threading.Event()
+
+    def batches() -> Iterator[int]:
+        yield 1
+        assert left.wait(10)
+        gc.collect()
+        collected.set()
+        yield 2
+
+    coming = made_ahead(batches(), True)
+    cycle: list[object] = [coming]
+    cycle.append(cycle)
+    assert next(coming) == 1
+    del coming, cycle
+    left.set()
+    assert collected.wait(10)
+    gc.collect()

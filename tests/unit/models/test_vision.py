@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from transformers import AutoModel
 
+from cartograph.data.images import pixels_of
 from cartograph.errors import InputError
 from cartograph.features.vectors import read_features
 from cartograph.models.frozen.image_encoder import embed_images
@@ -19,6 +24,7 @@ from cartograph.models.image_pretrained import ImageReading, Standardised
 from cartograph.models.last_layer import penultimate_features
 from cartograph.models.vision import Vision
 from cartograph.train.fit import fit
+from cartograph.train.inference import infer
 from cartograph.train.recipe import Recipe
 from tests.stand_in_gpu import stand_in_gpu
 from tests.training_sets import info_of, small_images, write_vision
@@ -94,6 +100,55 @@ def test_networks_of_both_kinds_are_trained_and_loaded_again(kind: str, channels
     result = fit(recipe, rows, {}, tmp_path / "fit")
     found = penultimate_features("vision", result.model, {"train": rows}, device="cpu")["train"]
     assert found.shape == (48, 16) and np.isfinite(found).all()
+
+
+def test_a_network_is_given_standardised_pixels_trained_or_frozen(tmp_path: Path) -> None:
+    (tmp_path / "network").mkdir()
+    write_vision(tmp_path / "network")
+    given = {"size": 16, "image_mean": [0.1, 0.4, 0.7], "image_std": [0.2, 0.5, 0.9]}
+    (tmp_path / "network/preprocessor_config.json").write_text(json.dumps(given))
+    rows = small_images(6)
+    pixels = torch.from_numpy(pixels_of(rows["image"], 16, 16, 3)).permute(0, 3, 1, 2).double() / 255
+    mean, deviation = (torch.tensor(given[name]).reshape(1, 3, 1, 1) for name in ("image_mean", "image_std"))
+    standard = ((pixels - mean) / deviation).float()
+    model = Vision.create(info_of("image"), rows, pretrained=str(tmp_path / "network")).eval()
+    batch = model.batch(model.encode(rows, info_of("image")), np.arange(6))
+    assert torch.allclose(model(**batch).logits, model.network(pixel_values=standard).logits, atol=1e-4)
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    (tmp_path / "out").mkdir()
+    embed_images(str(tmp_path / "network"), {"train": tmp_path / "rows.parquet"}, tmp_path / "out", device="cpu")
+    frozen = AutoModel.from_pretrained(tmp_path / "network")(pixel_values=standard).last_hidden_state.mean(dim=1).detach().numpy()
+    assert np.allclose(read_features(tmp_path / "out/train.parquet")[1], frozen, atol=5e-3)  # written in 16 bits
+
+
+def test_for_a_gpu_images_are_decoded_by_another_thread_wherever_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "network").mkdir()
+    write_vision(tmp_path / "network")
+    decoded: list[int] = []
+    pixels = ImageReading.pixels
+
+    def spy(self: ImageReading, column: pa.ChunkedArray) -> torch.Tensor:
+        decoded.append(threading.get_ident())
+        return pixels(self, column)
+
+    monkeypatch.setattr(ImageReading, "pixels", spy)
+    rows, found = small_images(24), {}
+    for device in ("cpu", "cuda"):
+        recipe = Recipe(
+            model="vision", epochs=1, batch_size=8, learning_rate=1e-3, device=device, threads=1, pretrained=str(tmp_path / "network")
+        )
+        with stand_in_gpu(monkeypatch):
+            folder, held = tmp_path / device, small_images(10, name="test", domain="id")
+            made: list[Callable[[], Any]] = [
+                lambda recipe=recipe, folder=folder, held=held: fit(recipe, rows, {"test": held}, folder),
+                lambda recipe=recipe, folder=folder: infer(recipe, folder / "model", rows).logits,
+                lambda device=device, folder=folder: penultimate_features("vision", folder / "model", {"train": rows}, device=device),
+            ]
+            for make in made:
+                decoded.clear()
+                found[device] = make()
+                assert decoded and (threading.get_ident() in decoded) == (device == "cpu")
+    assert np.allclose(found["cpu"]["train"], found["cuda"]["train"], atol=1e-4)
 
 
 def test_the_head_is_new_and_the_rest_is_not(tmp_path: Path) -> None:

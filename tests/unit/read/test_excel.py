@@ -92,15 +92,23 @@ def test_a_sheet_that_is_wrong_about_its_own_size_is_read_whole(tmp_path: Path) 
     assert batch.rows.to_pylist() == [1, 3, 4]
 
 
-def test_a_sheet_as_csv_keeps_its_lines_and_its_guards(tmp_path: Path) -> None:
-    write(
-        tmp_path / "x.xlsx", ("uid", "decision", "text"), ("'007", "keep", 'two\nlines, "quoted"'), (None, None, None), (12, None, "'=1+1")
-    )
-    records = read_sheet(as_csv(tmp_path / "x.xlsx"), "x.xlsx", ("uid", "decision"))
+def test_a_sheet_as_csv_keeps_its_lines_its_guards_and_what_is_wrong_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    rows = [("'007", "keep", 'two\nlines, "quoted"'), (None, None, None), (12, "#N/A", "'=1+1")]
+    write(path, ("Our decisions",), (), ("uid", "decision", "text"), *rows)
+    records = read_sheet(as_csv(path), "x.xlsx", ("uid", "decision"))
     assert [(one.row, dict(one.cells)) for one in records] == [
-        (2, {"uid": "007", "decision": "keep", "text": 'two\nlines, "quoted"'}),
-        (4, {"uid": "12", "decision": "", "text": "=1+1"}),
+        (4, {"uid": "007", "decision": "keep", "text": 'two\nlines, "quoted"'}),
+        (6, {"uid": "12", "decision": "#N/A", "text": "=1+1"}),
     ]
-    write(tmp_path / "none.xlsx", ("uid", "decision"))
-    with pytest.raises(InputError, match=r"none\.xlsx is empty"):
-        read_sheet(as_csv(tmp_path / "none.xlsx"), "none.xlsx", ("uid",))
+    write(path, ("uid", "decision"), ("u1", "keep", "or drop?"))
+    with pytest.raises(InputError, match="line 2 has 3 cells, the header 2"):
+        read_sheet(as_csv(path), "x.xlsx", ("uid",))
+    write(path, ("uid", "decision", "decision"))
+    with pytest.raises(InputError, match="has the column `decision` 2 times"):
+        read_sheet(as_csv(path), "x.xlsx", ("uid", "decision"))
+    write(path, ("uid", "decision"))
+    assert read_sheet(as_csv(path), "x.xlsx", ("uid", "decision")) == []
+    write(path)
+    with pytest.raises(InputError, match=r"x\.xlsx is empty"):
+        read_sheet(as_csv(path), "x.xlsx", ("uid",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -201,6 +202,42 @@ def test_a_network_that_cannot_be_read_in_bfloat16_is_read_as_it_is(without_gpu:
     step = graphs.run({"input": torch.tensor([[3.0, 4.0]])})
     assert step is not None and graphs.usable and step.logits.dtype == torch.float32
     assert network.weight.grad is not None and network.weight.grad.tolist() == [[3.0, 4.0]]
+
+
+def test_what_cannot_be_recorded_in_bfloat16_later_is_recorded_again_without(without_gpu: StandIn) -> None:
+    network, held = torch.nn.Linear(2, 1, bias=False), []
+
+    def loss(inputs: step_graphs.Inputs, halves: HalfWeights | None) -> tuple[torch.Tensor, torch.Tensor]:
+        total, logits = _sum_of(inputs, halves or network)
+        if halves is not None and len(inputs["input"]) == 3:
+            held.append(weakref.ref(total))
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        # Nothing of the pass that failed is kept while the others are made.
+        assert not [one for one in held if one() is not None]
+        return total, logits
+
+    graphs = StepGraphs(list(network.parameters()), loss, torch.device("cpu"), HalfWeights(network))
+    dtypes = []
+    for rows in (2, 3, 2):
+        step = graphs.run({"input": torch.ones(rows, 2)})
+        assert step is not None and network.weight.grad is not None and network.weight.grad.tolist() == [[rows, rows]]
+        dtypes.append(step.logits.dtype)
+    assert dtypes == [torch.bfloat16, torch.float32, torch.float32]
+    with pytest.raises(TypeError, match="wrong"):
+        graphs.run({"input": torch.ones(4, 2), "wrong": torch.ones(1)})
+
+
+def test_a_weight_that_is_no_float32_has_its_own_gradient(without_gpu: StandIn) -> None:
+    network = torch.nn.ModuleDict({"own": torch.nn.Linear(2, 1, bias=False), "wide": torch.nn.Linear(2, 1, bias=False).double()})
+
+    def loss(inputs: step_graphs.Inputs, halves: HalfWeights | None) -> tuple[torch.Tensor, torch.Tensor]:
+        assert halves is not None
+        found = inputs["input"] @ network["wide"].weight.float().T + inputs["input"] @ halves.copies[0].float().T
+        return found.sum(), found
+
+    graphs = StepGraphs(list(network.parameters()), loss, torch.device("cpu"), HalfWeights(network))
+    assert graphs.run({"input": torch.ones(1, 2)}) is not None
+    assert [weight.grad.tolist() for weight in network.parameters() if weight.grad is not None] == [[[1.0, 1.0]], [[1.0, 1.0]]]
 
 
 def _sum_of(inputs: step_graphs.Inputs, network: Any) -> tuple[torch.Tensor, torch.Tensor]:
