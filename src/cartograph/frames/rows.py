@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
+from cartograph.data.arrays import Array, Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
@@ -133,7 +134,7 @@ class Rows:
         if (before == after).all():
             return chosen
         own = self.given.iloc[self.places][self.columns[-1]].to_numpy()
-        spelled = {number: own[self.ingested.examples["label"].to_numpy() == number][0] for number in np.unique(after)}
+        spelled = {number: _most_given(own[self.ingested.examples["label"].to_numpy() == number]) for number in np.unique(after)}
         label = self.columns[-1]
         changed = [None if one == two else spelled[two] for one, two in zip(before, after, strict=True)]
         new = {label: [old if own is None else own for old, own in zip(chosen[label], changed, strict=True)]}
@@ -141,6 +142,12 @@ class Rows:
             cells = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in chosen[outer]]
             new[outer] = with_items(cells, outer, label, changed)
         return chosen.assign(**new)
+
+
+def _most_given(values: Array) -> Any:
+    """Return what a class is called most often, of several the first: blanks around a name, and its type, are not part of it."""
+    counts = Counter(values.tolist())
+    return max(values, key=lambda value: counts[value])
 
 
 def read_rows(

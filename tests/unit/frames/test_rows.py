@@ -27,6 +27,15 @@ def test_rows_that_stay_keep_their_order_their_columns_and_the_spelling_of_their
     assert turned["label"].tolist() == [0, 1, 0] and turned["more"].tolist() == [[1], [3], [4]]
 
 
+def test_a_corrected_label_is_written_as_its_class_is_most_often() -> None:
+    rows = read_rows(pd.DataFrame({"text": list("abcde"), "label": ["libs ", "libs", "libs", "net", " net"]}), "text", "label")
+    before = rows.ingested.examples["label"].to_numpy()
+    turned = rows.kept(np.ones(5, bool), (1 - before).astype(np.int32))
+    assert turned["label"].tolist() == ["net", "net", "net", "libs", "libs"]
+    one = rows.kept(np.ones(5, bool), np.append(before[:4], 1 - before[4]).astype(np.int32))
+    assert one["label"].tolist() == ["libs ", "libs", "libs", "net", "libs"]
+
+
 def test_what_is_set_aside_is_named_as_the_frame_names_it() -> None:
     assert read_rows(FRAME, "text", "label").set_aside.drop(columns="value").to_dict("records") == [
         {"row": 7, "column": "text", "reason": "empty text"}
