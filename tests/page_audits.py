@@ -136,7 +136,7 @@ def with_suspects(audit: Audit, *, flagged: tuple[int, ...] = (1, 0), assumption
             "probability": 0.99 - 0.8 * order.index(row) / count,
             "flagged": row in flagged,
             "suggested": 1 - int(audit.gold[row]),
-            "suggested_probability": 0.7,
+            "suggested_probability": 0.7 if row in flagged else 0.2,
             "rank": order.index(row) + 1,
             "reason": f"because {row}",
         }

@@ -30,7 +30,7 @@ from cartograph.page.step_results import (
     Suspects,
 )
 from cartograph.schema import LABEL, REGIONS, DatasetInfo, dataset_info
-from cartograph.suspects.gathering import Gathering, gatherings
+from cartograph.suspects.gathering import Gathering, gatherings, of_labels, of_sure_rows
 
 _SUSPECT_LAYER = 5
 
@@ -246,7 +246,11 @@ class Audit:
         """Where suspects gather; nothing where rows have several labels."""
         if self.strata is None or self.several:
             return []
-        return gatherings(self.strata, self.gold, np.isin(np.arange(self.rows), self.flagged))
+        suspect, spreads = np.isin(np.arange(self.rows), self.flagged), [of_labels(self.gold)]
+        if self.suspects is not None:
+            suggested, sure = (self.suspects.rows[name].to_numpy() for name in ("suggested", "suggested_probability"))
+            spreads += [spread for spread in [of_sure_rows(self.gold, suggested, sure, suspect)] if spread is not None]
+        return gatherings(self.strata, spreads, suspect)
 
     @property
     def suspects_drawn(self) -> Integers:
