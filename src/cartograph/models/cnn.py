@@ -19,7 +19,7 @@ from cartograph.models.base import Classifier
 from cartograph.models.encoded import Dense
 from cartograph.schema import DatasetInfo
 
-_SIDES = (8, 64)
+_SIDES = (8, 32)
 _WIDTHS = (32, 64, 128, 128)
 _SMALLEST = 4
 _HIDDEN = 64
@@ -29,7 +29,7 @@ _DROPOUT = 0.3
 class Cnn(Classifier):
     """Blocks of two 3 x 3 convolutions and a pooling that halves the sides, until they are under eight pixels; then one hidden layer.
 
-    All images are read at one size: that of the train set's median, grown or shrunk to a longer side of 8 to 64 pixels. Pixels are
+    All images are read at one size: that of the train set's median, grown or shrunk to a longer side of 8 to 32 pixels. Pixels are
     standardised by mean and deviation of each channel over the train set. Images are not augmented in training,
     so that dynamics are those of the image itself.
 
