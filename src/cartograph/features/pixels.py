@@ -19,6 +19,8 @@ SIDE = 32
 SQUARED_NORM = 10.0
 """Mean squared length of a row, which suits the usual penalty of a logistic regression."""
 
+_ALIKE = 1e-5
+
 
 def pixel_shape(table: pa.Table) -> Shape:
     """Return width, height and channels at which a set's images are read: its medians, the longer side at most ``SIDE``.
@@ -64,7 +66,7 @@ def svd_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     rows = {name: pixel_rows(table, shape) for name, table in tables.items()}
     centre = rows["train"].mean(axis=0)
     width = min(dimensions, rows["train"].shape[1] - 1, len(rows["train"]) - 1)
-    if width < 1:  # one row, or one pixel: there is nothing to decompose
+    if width < 1 or np.abs(rows["train"] - centre).max() < _ALIKE:  # one row, one pixel, or one image: there is nothing to decompose
         return {name: np.zeros((len(values), 1), np.float32) for name, values in rows.items()}
     svd = TruncatedSVD(width, random_state=seed).fit(rows["train"] - centre)
     projected = {name: svd.transform(values - centre) for name, values in rows.items()}

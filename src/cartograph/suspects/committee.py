@@ -2,7 +2,8 @@
 
 A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by models that were fitted
 without it: logistic regressions and naive Bayes on its words and, of single texts, on the characters of these; where an encoder's vectors
-are at hand, in place of characters discriminants and nearest neighbours on them; of a table of features boosted trees and a forest beside
+are at hand, in place of characters discriminants and nearest neighbours on them; of images linear models of pixels, discriminants and
+nearest neighbours; of a table of features boosted trees and a forest beside
 these; and what is known besides, such as K-fold training. Each kind is a view (``cartograph.suspects.views``), and
 ``cartograph.suspects.label_doubt`` turns what they say together into the probability that a label is wrong.
 """
@@ -27,6 +28,7 @@ from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.comparison import beside_vectors, beside_words, comparison_features
 from cartograph.features.options import option_features
+from cartograph.features.pixels import svd_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, TextRows, character_features, text_features
@@ -49,6 +51,9 @@ from cartograph.suspects.views import (
     words_view,
 )
 from cartograph.wording import counted
+
+_PIXELS = 64
+"""Numbers of an image, those that set images apart most, that discriminants and nearest neighbours read."""
 
 
 class Options(NamedTuple):
@@ -105,8 +110,8 @@ class Reading(NamedTuple):
 def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
-    Words and pixels; of a table of features its columns, for linear models, neighbours and trees; of multiple choice its options. Rows
-    that the user linked are of one group, and pairs that share a text.
+    Words; of images pixels, and in few numbers what sets them apart most; of a table of features its columns, for linear models, neighbours
+    and trees; of multiple choice its options. Rows that the user linked are of one group, and pairs that share a text.
 
     Args:
         table: the rows.
@@ -122,10 +127,11 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
     features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
     classes = len(info.labels)
-    own = characters and info.task == "single" and not info.images and classes <= WHOLE
+    own = characters and info.task == "single" and classes <= WHOLE
     spelled = character_features(TextRows(table), max(classes, 1)) if own else None
+    apart = svd_features({"train": table}, _PIXELS, seed=0)["train"] if info.images else None
     alike = row_copies(table, groups), same_words(table, groups)
-    return Reading(features, None, None, info.task == "pair", groups, *alike, compared, characters=spelled)
+    return Reading(features, apart, None, info.task == "pair", groups, *alike, compared, characters=spelled)
 
 
 @dataclass(frozen=True)

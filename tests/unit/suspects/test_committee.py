@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from cartograph.data.images import png_of
 from cartograph.errors import InputError
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.tables import TreeColumns
@@ -246,6 +247,27 @@ def test_the_committee_reads_pixels() -> None:
     given[wrong] = 1 - given[wrong]
     scores = committee_scores(sparse_pixels(train), given, ["left", "right"], np.random.default_rng(0), folds=3)
     assert set(np.argsort(-scores.doubt.score)[: len(wrong)]) == set(wrong)
+
+
+def test_what_sets_images_apart_finds_more_of_their_wrong_labels_than_pixels_alone() -> None:
+    # Stripes this way or that way, wherever they begin: no pixel says which, images like it do.
+    rng = np.random.default_rng(2)
+    kinds, start = rng.integers(0, 2, 400), rng.integers(0, 4, 400)
+    stripes = (np.arange(12)[None, :] + start[:, None]) % 4 < 2
+    drawn = np.where(kinds[:, None, None] == 1, stripes[:, None, :], stripes[:, :, None]) * 120 + rng.integers(0, 100, (400, 12, 12))
+    wrong = rng.random(400) < 0.1
+    given = np.where(wrong, 1 - kinds, kinds).astype(np.int32)
+    rows = table(info_of("image"), {"image": [png_of(image.astype(np.uint8), 12) for image in drawn]}, given.tolist())
+    reading = reading_of(rows)
+    assert reading.vectors is not None and reading.vectors.shape == (400, 64)
+
+    def precision(vectors: np.ndarray | None) -> float:
+        found = committee_scores(reading.data, given, ["down", "across"], np.random.default_rng(0), vectors=vectors)
+        return average_precision(wrong, found.doubt.score)
+
+    assert precision(reading.vectors) > precision(None) + 0.3
+    same = reading_of(table(info_of("image"), {"image": [png_of(drawn[0].astype(np.uint8), 12)] * 30}, [0, 1] * 15)).vectors
+    assert same is not None and not same.any()
 
 
 # --- rows that the user linked
