@@ -115,7 +115,8 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
 
     Args:
         table: the rows.
-        characters: whether the characters of single texts are read, too: an encoder's vectors, where there are some, know most of it.
+        characters: whether the characters of single texts are read, too, and what sets images apart: an encoder's vectors, where there are
+            some, know most of it.
     """
     info = dataset_info(table.schema)
     # First what lets go of the most: features stay.
@@ -129,7 +130,7 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     classes = len(info.labels)
     own = characters and info.task == "single" and classes <= WHOLE
     spelled = character_features(TextRows(table), max(classes, 1)) if own else None
-    apart = svd_features({"train": table}, _PIXELS, seed=0)["train"] if info.images else None
+    apart = svd_features({"train": table}, _PIXELS, seed=0)["train"] if info.images and characters else None
     alike = row_copies(table, groups), same_words(table, groups)
     return Reading(features, apart, None, info.task == "pair", groups, *alike, compared, characters=spelled)
 

@@ -260,6 +260,7 @@ def test_what_sets_images_apart_finds_more_of_their_wrong_labels_than_pixels_alo
     rows = table(info_of("image"), {"image": [png_of(image.astype(np.uint8), 12) for image in drawn]}, given.tolist())
     reading = reading_of(rows)
     assert reading.vectors is not None and reading.vectors.shape == (400, 64)
+    assert reading_of(rows, characters=False).vectors is None
 
     def precision(vectors: np.ndarray | None) -> float:
         found = committee_scores(reading.data, given, ["down", "across"], np.random.default_rng(0), vectors=vectors)
