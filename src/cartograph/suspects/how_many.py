@@ -8,9 +8,10 @@ import numpy as np
 
 from cartograph.data.arrays import Floats
 from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.anchors import anchor_counts, contradicting
 from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.labellers import by_labellers
-from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting
+from cartograph.suspects.transitions import LEAST
 
 # The interval: relative error of the estimate downwards, and upwards of one from a larger share of rows, which also counts hard rows.
 _BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6

@@ -1,9 +1,11 @@
 """How often a row of each true class is labelled as each class, estimated from the rows that a classifier is surest about.
 
 Each row's count of labels is small, and rows that are hard rather than mislabelled count too. So the counts are held to even errors at the
-overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, the labels' likelihood through
-the noise (``through_noise``) times a prior is their weight, and the transition is the weighted mean (empirical Bayes). Where errors go one
-way, the counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators. Beforehand each
+overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, how likely the labels are times
+a prior is their weight, and the transition is the weighted mean (empirical Bayes). Two things say how likely: how well the other anchors of
+a class foretell the label of each (leave one out), and all labels' likelihood through the noise (``through_noise``). The second also takes
+classes that overlap for habits, the more pairs of them there are; it counts by the root of the number of classes. Where errors go one way,
+the counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators. Beforehand each
 strength is twice as likely as the one before: five rows of a rare class, two of them with another label, are no habit either. Where classes
 are uneven it is up to ``RARE`` times that: the surest rows of a rare class are few and hardly sure, those of a frequent one nearly certain,
 so that the rare class seems to be missed often even where the frequent one passes for it. (52 tables: errors near the boundary of a rare
@@ -18,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cartograph.data.arrays import Floats, Integers
-from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.anchors import contradicting
 from cartograph.suspects.through_noise import sharpen
 
 LEAST = 0.002
@@ -27,109 +29,32 @@ LEAST = 0.002
 STRENGTHS = (1.0, 3.0, 10.0, 30.0, np.inf)
 """How many times as many pseudo-rows are tried."""
 
-SHARES = (0.2, 0.3, 0.45, 0.6)
-"""Of the rows predicted as a class, that are tried."""
-
-_ENOUGH, EXPECTED = 40, 3.0
-"""Anchors of a class from which on its surest quarter is looked at by itself; and how many times as often as the models expect anchors may
-be contradicted for that to be hard rows: of sets whose labels are all right it is .8 to 2.7 times, of planted errors 3.4 to 13, even where
-the surest rows show few of them."""
-
 RARE, _STEEP = 5.0, 8.0
 """Most times that each stronger hold is likelier than where classes are even, and the power of their unevenness by which it becomes so."""
 
 
-def anchor_share(probabilities: Floats, least: float) -> float:
-    """Return the share of the rows predicted as a class, the surest first, that T is read off: more than the least where that helps.
-
-    Few rows show how often labels go wrong with an error of their own, more rows are less sure: by how much, the classifier says itself. Of
-    569 tissue samples, 48 of them labelled wrongly, 103 anchors contradicted 4 to 9 %, and 4 to 49 suspects were listed, by the draw.
-
-    Args:
-        probabilities: out-of-sample, ``(n_examples, n_classes)``.
-        least: the least share, in (0, 1].
-    """
-    unsure = np.sort(1.0 - probabilities.max(axis=1))
-    mean = np.cumsum(unsure) / np.arange(1, len(unsure) + 1)
-
-    def error(share: float) -> float:
-        number = max(int(np.ceil(share * len(unsure))), 1)
-        rate, first = mean[number - 1], mean[max(int(np.ceil(least * len(unsure))), 1) - 1]
-        return float((rate - first) ** 2 + rate * (1.0 - rate) / number)
-
-    return min((least, *(share for share in SHARES if share > least)), key=error)
-
-
-def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Floats:
-    """Return how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
-
-    Args:
-        probabilities: out-of-sample, ``(n_examples, n_classes)``.
-        given: label ids, ``(n_examples,)``.
-        share: of the rows predicted as a class, in (0, 1].
-    """
-    n_classes = probabilities.shape[1]
-    predicted = probabilities.argmax(axis=1)
-    counts = np.zeros((n_classes, n_classes))
-    for label in np.unique(predicted):
-        rows = np.flatnonzero(predicted == label)
-        surest = rows[np.argsort(-probabilities[rows, label], kind="stable")[: int(np.ceil(share * len(rows)))]]
-        counts[label] = np.bincount(given[surest], minlength=n_classes)
-    return counts
-
-
-def calm_anchors(probabilities: Floats, given: Integers, share: float) -> Floats | None:
-    """Return how often the surest quarter of the anchors has each label, ``(n_classes, n_classes)``, where the others may be hard rows.
-
-    Wrong labels contradict the surest rows as often as less sure ones, and more often than the models expect to be contradicted; hard rows
-    do so about as often as they expect. So the quarter counts where it is contradicted clearly less often than all, and all are at most
-    ``EXPECTED`` times as often as by the models' own probabilities; None elsewhere. A quarter of each class of which there are enough
-    anchors, and of the others together: among many classes some are surer throughout.
-
-    Args:
-        probabilities: out-of-sample, ``(n_examples, n_classes)``.
-        given: label ids, ``(n_examples,)``.
-        share: of the rows predicted as a class that are anchors, in (0, 1].
-    """
-    predicted, highest = probabilities.argmax(axis=1), probabilities.max(axis=1)
-    alone: list[Integers] = []
-    together: list[Integers] = []
-    for label in np.unique(predicted):
-        rows = np.flatnonzero(predicted == label)
-        surest = rows[np.argsort(-highest[rows], kind="stable")[: int(np.ceil(share * len(rows)))]]
-        (alone if len(surest) >= _ENOUGH else together).append(surest)
-    parts = [*alone, *([np.concatenate(together)] if together else [])]
-    chosen, every = np.concatenate([_surest_quarter(part, highest) for part in parts]), np.concatenate(parts)
-    wrong, contradicted = (int(np.count_nonzero(predicted[rows] != given[rows])) for rows in (chosen, every))
-    expected = float((1.0 - highest[every]).sum())
-    if contradicted > EXPECTED * expected or wilson_interval(wrong, len(chosen))[1] >= contradicted / len(every):
-        return None
-    counts = np.zeros((probabilities.shape[1],) * 2)
-    np.add.at(counts, (predicted[chosen], given[chosen]), 1.0)
-    return counts
-
-
-def _surest_quarter(rows: Integers, highest: Floats) -> Integers:
-    """Return the surest quarter of some rows, and those that are as sure as its last one: which of them stands first says nothing."""
-    sure = np.sort(highest[rows])[::-1]
-    kept: Integers = rows[highest[rows] >= sure[max(len(rows) // 4, 1) - 1]]
-    return kept
-
-
-def contradicting(anchors: Floats) -> tuple[float, float]:
-    """Return how many anchors have another label than the predicted one, and how many there are."""
-    total = float(anchors.sum())
-    return total - float(np.trace(anchors)), total
-
-
 def counted_transition(anchors: Floats, pseudo_rows: float) -> Floats:
     """Return the share of each predicted class that has each label, so many rows of even errors added; rows sum to 1."""
-    wrong, total = contradicting(anchors)
-    even = even_transition(len(anchors), max(wrong / total, LEAST))
+    even = _even_errors(anchors)
     if np.isinf(pseudo_rows):
         return even
     estimated: Floats = (anchors + pseudo_rows * even) / (anchors.sum(axis=1, keepdims=True) + pseudo_rows)
     return estimated
+
+
+def _even_errors(anchors: Floats) -> Floats:
+    wrong, total = contradicting(anchors)
+    return even_transition(len(anchors), max(wrong / total, LEAST))
+
+
+def _foretold(anchors: Floats, pseudo_rows: float) -> float:
+    """Return the log probability of the anchors' labels, each by the other anchors of its class and so many rows of even errors."""
+    even = _even_errors(anchors)
+    there = anchors > 0
+    if np.isinf(pseudo_rows):
+        return float((anchors * np.log(even))[there].sum())
+    shares = (anchors - 1.0 + pseudo_rows * even) / (anchors.sum(axis=1, keepdims=True) - 1.0 + pseudo_rows)
+    return float((anchors[there] * np.log(shares[there])).sum())
 
 
 def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, pseudo_rows: float, *, missed: bool = False) -> Floats:
@@ -152,7 +77,9 @@ def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, p
     [[0.8, 0.2], [0.0, 1.0]]
     """
     tried = [counted_transition(anchors, pseudo_rows * strength) for strength in STRENGTHS]
-    likelihood = [_log_likelihood(probabilities, given, transition) for transition in tried]
+    through = np.array([_log_likelihood(probabilities, given, transition) for transition in tried])
+    foretold = np.array([_foretold(anchors, pseudo_rows * strength) for strength in STRENGTHS])
+    likelihood = foretold + through / np.sqrt(len(anchors))
     mean: Floats = np.average(tried, axis=0, weights=strength_weights(likelihood, 1.0 if missed else unevenness(given)))
     return mean
 
@@ -168,11 +95,11 @@ def unevenness(given: Integers) -> float:
     return max(float(len(shares) * np.exp((shares * np.log(shares)).sum())), 1.0)
 
 
-def strength_weights(log_likelihood: Sequence[float], uneven: float = 1.0) -> Floats:
+def strength_weights(log_likelihood: Sequence[float] | Floats, uneven: float = 1.0) -> Floats:
     """Return how much each of ``STRENGTHS`` counts, ``(n_strengths,)``, sum 1, by how likely it makes the labels and is beforehand.
 
     Args:
-        log_likelihood: of the labels under each of them.
+        log_likelihood: of the labels and anchors under each of them.
         uneven: of the classes, as ``unevenness`` says.
 
     >>> strength_weights([0.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
