@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-RARE_ROWS, RARE_SHARE, TIMES = 4, 0.01, 10
-"""A name may be misspelt that has no more rows, a smaller share of them, and a frequent one so many times as many at least."""
+RARE_ROWS, RARE_SHARE, TIMES, MANY_TIMES = 4, 0.01, 10, 15
+"""A name may be misspelt that has a smaller share of the rows, and a frequent one so many times as many at least; more if it has more rows
+than so many: a slip is copied, too (`game` for `games`)."""
 
 _LETTERS, _LONGEST = 5, 60
 _BETWEEN = frozenset(" -_./")
@@ -28,7 +29,7 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
     total = sum(counts.values())
     slips: dict[str, list[str]] = {}
     for name, rows in counts.items():
-        if 0 < rows <= RARE_ROWS and rows < RARE_SHARE * total and len(name) <= _LONGEST:
+        if 0 < rows < RARE_SHARE * total and len(name) <= _LONGEST:
             for slip in _of_rare(name):
                 slips.setdefault(slip, []).append(name)
     if not slips:
@@ -40,7 +41,7 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
         for slip in _of_frequent(name):
             # The most frequent name comes first: what is not rare beside it is not rare beside those after it either.
             for other in slips.pop(slip, ()):
-                if other not in found and counts[other] * TIMES <= counts[name]:
+                if other not in found and counts[other] * (TIMES if counts[other] <= RARE_ROWS else MANY_TIMES) <= counts[name]:
                     found[other] = name
     return found
 
