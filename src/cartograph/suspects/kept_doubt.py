@@ -13,6 +13,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.kept_logits import KeptShares
 from cartograph.suspects.explained import entropy_of, explained_share
+from cartograph.suspects.hard_classes import are_habits, fewer_at_random
 from cartograph.suspects.how_many import MORE_ANCHORS, bounds
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
@@ -31,6 +32,10 @@ from cartograph.suspects.label_doubt import (
 )
 from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness
 
+_HARD, _SURELY = 0.75, 0.999
+"""How likely it is, where fewer labels are given at random than contradict the anchors, that the others are hard rows: of so many classes
+most are rare, and their anchors hardly sure. And how sure a habit of a class has to be."""
+
 
 def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong; ``transition`` is None.
@@ -44,40 +49,69 @@ def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
     explained = explained_share(own, entropy)
     unknown: Unknown | None = None
     wrong = None
-    anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
-    contradicted = max(rate[0] / rate[1], LEAST)
+    part = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
+    rows = _anchor_rows(shares, part)
+    anchors, rate = _anchors(shares, given, rows)
+    contradicted, surest = max(rate[0] / rate[1], LEAST), None
     if explained < NOTHING:
         estimated, score = False, _posterior(shares, given, None, LEAST)
     else:
         score = _posterior(shares, given, anchors, contradicted)
+        surest = _even_errors(shares, given, rows, part)
+        if surest is not None:
+            score = (1.0 - _HARD) * score + _HARD * _posterior(
+                shares, given, _habits(anchors), max(surest[0] / surest[1], LEAST), proven=True
+            )
         estimated = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
     if not estimated:
         unknown = "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wider, more = _anchors(shares, given, MORE_ANCHORS)
+        wider, more = _anchors(shares, given, _anchor_rows(shares, MORE_ANCHORS))
         with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
-        wrong = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()))
+        wrong = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest)
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
     return Doubt(score, shares.other_than(given), None, explained, wrong, unknown)
 
 
-def _anchors(shares: KeptShares, given: Integers, part: float) -> tuple[sparse.csr_array, tuple[float, float]]:
-    """Return how often the surest rows of each predicted class have each label, how many have another, and how many there are."""
+def _anchor_rows(shares: KeptShares, part: float) -> Integers:
+    """Return the surest rows of each predicted class, ``(n_rows,)``."""
     predicted = shares.classes[:, 0].astype(np.int64)
     order = np.lexsort((-shares.values[:, 0], predicted))
     number = np.bincount(predicted, minlength=shares.n_classes)
     rank = np.arange(len(order)) - (np.cumsum(number) - number)[predicted[order]]
-    surest = order[rank < np.ceil(part * number)[predicted[order]]]
-    counts = sparse.csr_array((np.ones(len(surest)), (predicted[surest], given[surest])), shape=(shares.n_classes, shares.n_classes))
+    surest: Integers = order[rank < np.ceil(part * number)[predicted[order]]]
+    return surest
+
+
+def _anchors(shares: KeptShares, given: Integers, rows: Integers) -> tuple[sparse.csr_array, tuple[float, float]]:
+    """Return how often such rows of each predicted class have each label, how many have another, and how many there are."""
+    predicted = shares.classes[rows, 0].astype(np.int64)
+    counts = sparse.csr_array((np.ones(len(rows)), (predicted, given[rows])), shape=(shares.n_classes, shares.n_classes))
     counts.sum_duplicates()
-    return counts, (float(np.count_nonzero(predicted[surest] != given[surest])), float(len(surest)))
+    return counts, (float(np.count_nonzero(predicted != given[rows])), float(len(rows)))
 
 
-def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | None, rate: float) -> Floats:
-    """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
+def _habits(anchors: sparse.csr_array) -> sparse.csr_array:
+    """Return the share of a class's anchors that have another label, where that is a habit; 0 elsewhere."""
+    seen, total = anchors.tocoo(), np.asarray(anchors.sum(axis=1)).ravel()
+    habits = are_habits(seen.data, total[seen.row], _SURELY) & (seen.row != seen.col)
+    rows, others = seen.row[habits], seen.col[habits]
+    return sparse.csr_array((seen.data[habits] / total[rows], (rows, others)), shape=anchors.shape)
+
+
+def _even_errors(shares: KeptShares, given: Integers, rows: Integers, part: float) -> tuple[float, float] | None:
+    """Return how many of the surest rows have a label given at random, and how many they are (``hard_classes``): none that is likely."""
+    others = shares.classes.shape[1] - 1
+    times = (shares.n_classes - 1) / (shares.n_classes - others)
+    wrong = shares.classes[:, 0] != given
+    return fewer_at_random(shares.classes[:, -1] == given, times, shares.values[:, 0], wrong, rows, part)
+
+
+def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | None, rate: float, *, proven: bool = False) -> Floats:
+    """Return the probability that the true class is another than the given one, ``(n_examples,)``; by habits alone if they are proven."""
     n_classes, kept = shares.n_classes, shares.classes.shape[1]
     even = rate / (n_classes - 1)
     values, rest = (shares.values, shares.rest) if anchors is None else _true_classes(shares, rate)
@@ -87,9 +121,12 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
     if anchors is not None:
         rows = np.repeat(given[:, None], kept, axis=1).ravel()
         seen = np.asarray(anchors[shares.classes.ravel(), rows]).reshape(goes.shape)
-        among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
-        others = (n_classes - kept) * rest * even
-        goes = _likely(seen, among, goes, values, others, unevenness(given))
+        if proven:
+            goes = np.where(seen > 0.0, seen, goes)
+        else:
+            among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
+            others = (n_classes - kept) * rest * even
+            goes = _likely(seen, among, goes, values, others, unevenness(given))
     joint = values * goes
     right = np.where(own, joint, 0.0).sum(axis=1)
     wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even

@@ -10,7 +10,7 @@ the errors.
 The assumption is that errors do not gather on rows that are hard anyway: of those that do, the number is estimated too low. The opposite
 also happens: rows that a weak classifier is confidently wrong about look like errors. Wrong labels contradict the surest of the anchors as
 often as the others; where these contradict clearly less often, the others may be hard, and T may as well be what the surest show, but for
-what is a habit in any case: the doubt is then the mean of both (``calm_anchors``; of place names and quotations in 17 to 105 classes, all
+what is a habit in any case: the doubt is then the mean of both (``hard_classes``; of place names and quotations in 17 to 105 classes, all
 labelled rightly, 88 in place of 598 labels are at .8 or more, of definitions in 39 and descriptions of programs in 18 classes 9 in place of
 140; of the latter, 169 called by one other class, average precision rises from .65 to .76).
 
@@ -35,10 +35,11 @@ import numpy as np
 from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
-from cartograph.suspects.anchors import anchor_counts, anchor_share, calm_anchors, contradicting
+from cartograph.suspects.anchors import anchor_counts, anchor_share, contradicting
 from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
+from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import WrongLabels, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
@@ -169,13 +170,12 @@ def label_doubt(
         differ = None if labellers is None else factors is not None
         updated = by_labellers(updated, given, factors)
         score = posterior(updated, transition, given)
-        calmest = calm_anchors(*weighed.anchorable, share)
+        calm = calm_transition(weighed, share)
         scale, all_wrong = 1.0, float(score.sum())
-        if calmest is not None:
+        if calm is not None:
             # Even odds that the other anchors are hard, not wrong.
-            calm = weighed.transition(calmest)
-            calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm), calm), given, factors)
-            score = (score + posterior(calmly, calm, given)) / 2.0
+            calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm[0]), calm[0]), given, factors)
+            score = (score + posterior(calmly, calm[0], given)) / 2.0
             scale = float(score.sum()) / max(all_wrong, LEAST)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
@@ -191,7 +191,7 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = wrong_labels(weighed, score, anchors, factors, None if calmest is None else contradicting(calmest))
+        wrong = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends, scale)
     alone = lone_rows(given)

@@ -4,8 +4,8 @@ Each row's count of labels is small, and rows that are hard rather than mislabel
 overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, how likely the labels are times
 a prior is their weight, and the transition is the weighted mean (empirical Bayes). Two things say how likely: how well the other anchors of
 a class foretell the label of each (leave one out), and all labels' likelihood through the noise (``through_noise``). The second also takes
-classes that overlap for habits, the more pairs of them there are; it counts by the root of the number of classes. Where errors go one way,
-the counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators. Beforehand each
+classes that overlap for habits, the more pairs of them there are: the more classes, the less it counts; of two it is all that counts. Where
+errors go one way, the counts themselves are far likelier; where they are even, hard rows no longer pass for habits. Beforehand each
 strength is twice as likely as the one before: five rows of a rare class, two of them with another label, are no habit either. Where classes
 are uneven it is up to ``RARE`` times that: the surest rows of a rare class are few and hardly sure, those of a frequent one nearly certain,
 so that the rare class seems to be missed often even where the frequent one passes for it. (52 tables: errors near the boundary of a rare
@@ -79,7 +79,8 @@ def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, p
     tried = [counted_transition(anchors, pseudo_rows * strength) for strength in STRENGTHS]
     through = np.array([_log_likelihood(probabilities, given, transition) for transition in tried])
     foretold = np.array([_foretold(anchors, pseudo_rows * strength) for strength in STRENGTHS])
-    likelihood = foretold + through / np.sqrt(len(anchors))
+    two = 2.0 / len(anchors)
+    likelihood = (1.0 - two) * foretold + np.sqrt(two) * through
     mean: Floats = np.average(tried, axis=0, weights=strength_weights(likelihood, 1.0 if missed else unevenness(given)))
     return mean
 

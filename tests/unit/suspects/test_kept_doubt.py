@@ -63,3 +63,23 @@ def test_a_committee_whose_surest_rows_contradict_it_tells_no_number_as_with_few
     few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
     assert few.explained > EXPLAINED
     assert (few.unknown, few.wrong) == (whole.unknown, whole.wrong) == ("little explained", None)
+
+
+def test_of_many_hard_classes_few_right_labels_are_doubted() -> None:
+    # Models that are surer than they are right, and take half of the classes for one of a few that are like them.
+    rng, classes, rows = np.random.default_rng(6), 200, 6_000
+    true = rng.integers(0, classes, rows)
+    taken = np.where((true % 2 == 1) & (rng.random(rows) < 0.6), (true // 10) * 10 + rng.integers(0, 10, rows), true)
+    shares = rng.dirichlet(np.full(classes, 0.1), rows) * 0.02
+    sure = rng.uniform(0.5, 0.95, rows)
+    shares[np.arange(rows), taken] += sure
+    for _ in range(4):
+        shares[np.arange(rows), (true // 10) * 10 + rng.integers(0, 10, rows)] += (0.98 - sure) / 8
+    shares[np.arange(rows), true] += (0.98 - sure) / 2
+    shares /= shares.sum(axis=1, keepdims=True)
+    wrong = rng.random(rows) < 0.05
+    for given, errors in ((true, np.zeros(rows, bool)), (np.where(wrong, (true + rng.integers(1, classes, rows)) % classes, true), wrong)):
+        found = kept_doubt(kept(shares, given), given)
+        doubted = found.score >= 0.5
+        assert np.count_nonzero(doubted & ~errors) < 10
+        assert np.count_nonzero(doubted & errors) >= 0.85 * np.count_nonzero(errors)

@@ -57,7 +57,7 @@ def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int, ra
     for place, transition in enumerate(tried):
         true = sharpen(probabilities, given, transition).probabilities(probabilities)
         through = sum(math.log(true[row] @ transition[:, label]) for row, label in enumerate(given))
-        likely.append(math.log(ratio**place) + through / math.sqrt(3) + foretold(counts, 20.0 * (1, 3, 10, 30, math.inf)[place]))
+        likely.append(math.log(ratio**place) + math.sqrt(2 / 3) * through + foretold(counts, 20.0 * (1, 3, 10, 30, math.inf)[place]) / 3)
     weights = np.exp(np.array(likely) - max(likely))
     expected = sum(weight * transition for weight, transition in zip(weights / weights.sum(), tried, strict=True))
     found = likely_transition(probabilities, given, counts, 20.0, missed=missed)
