@@ -1,8 +1,9 @@
 """The doubt about labels of many classes, from the most probable classes of each row (``label_doubt`` says what is estimated, and why).
 
-Two things are simpler here. To find the probabilities of the true classes, labels are taken to go wrong evenly, at the rate that the
+Three things are simpler here. To find the probabilities of the true classes, labels are taken to go wrong evenly, at the rate that the
 surest rows show: a thousand classes have a million habits, of which a data set shows next to none. And who has the rest of a row's
-probability does not matter: it is shared out evenly. The habits that the surest rows do show count in the posterior, as there.
+probability does not matter: it is shared out evenly. The habits that the surest rows do show count in the posterior, as there. Labels that
+are given at random (``hard_classes``) are those of none of the classes that are kept.
 """
 
 from __future__ import annotations
