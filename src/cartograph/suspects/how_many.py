@@ -81,8 +81,8 @@ def bounds(
         anchors: how many anchors have another label, and how many there are.
         wider: the same of the larger share.
         unpredicted: sum of 1 − the probability of the given label.
-        surest: of the surest quarter of the anchors, how many have another label, and how many there are, where that is clearly less often
-            (``calm_anchors``): the others may be hard, and the lower end is by these. None else.
+        surest: of the rows that show how labels go wrong if the other anchors are hard, how many have a wrong label, and how many there are
+            (``hard_classes``): the lower end is by these. None where nothing speaks for that.
     """
     expected = float(score.sum())
     wrong, total = anchors
