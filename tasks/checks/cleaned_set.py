@@ -25,7 +25,7 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
         cleaned: what is left of it, in the same schema.
         changes: the reasons (``schema.CHANGES``).
         files: names of the sources.
-        bound: largest part of a class's rows by which it may shrink or grow.
+        bound: largest part of a class's rows by which it may shrink or grow, rows left out that people dropped or relabelled.
 
     Returns:
         findings in the form of ``validate``'s, for the one set ``cleaned``; dropped rows count as its quarantine.
@@ -39,7 +39,7 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
     checks = _cleaning_checks(info.labels, bound)
     frame = _cleaning_frame(original, cleaned, changes)
     found = [_cleaning_finding(check, one, len(original)) for check, one in by_check(checks, run("rows", frame, checks))]
-    shifts = class_changes(original, cleaned)
+    shifts = class_changes(*(_undecided(table, changes) for table in (original, cleaned)))
     found.append(_class_finding(shifts, bound, run))
     counts = Counter(cleaned["label"].to_pylist())
     entry = set_record(
@@ -55,6 +55,16 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
     reasons = Counter(change["by"] for change in changes.to_pylist() if change["what"] == "drop")
     quarantine = {f"dropped by {by}": count for by, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))}
     return {"passed": all(one["passed"] for one in found), "sets": [entry], "quarantine": quarantine}
+
+
+def _undecided(table: pa.Table, changes: pa.Table) -> pa.Table:
+    """Return the rows that no person changed: what a recipe makes of a class is checked, not what people know of it."""
+    import pyarrow.compute as pc
+
+    from cartograph.clean.cleaning import RECIPE
+
+    by_people = pc.invert(pc.starts_with(changes["by"], RECIPE))
+    return table.filter(pc.invert(pc.is_in(table["uid"], value_set=changes["uid"].filter(by_people).combine_chunks())))
 
 
 def _cleaning_frame(original: pa.Table, cleaned: pa.Table, changes: pa.Table) -> pd.DataFrame:

@@ -23,6 +23,9 @@ from cartograph.statistics.recalibration import no_surer
 
 Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
 
+RECIPE = "recipe "
+"""How ``by`` of a change begins that a recipe makes; else it is a person's name."""
+
 LEAST_WEIGHT = 0.001
 """Of a row, before weights are divided by their mean."""
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
+from cartograph.clean.cleaning import RECIPE
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
@@ -40,7 +41,6 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 _LARGER = ((100_000_000, "10M<n<100M"), (1_000_000_000, "100M<n<1B"))
 _KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
 _LONGEST_NAME = 80
-_RECIPE = "recipe "
 
 
 def dataset_card(audit: Audit, columns: pa.Schema, *, license_name: str | None = None, languages: Sequence[str] = ()) -> str:
@@ -249,7 +249,7 @@ def _worth(audit: Audit) -> str:
 
 def _limits(audit: Audit, cleaning: Cleaning, license_name: str | None, languages: Sequence[str]) -> str:
     changes = cleaning.changes.to_pylist()
-    by_people = sum(not change["by"].startswith(_RECIPE) for change in changes)
+    by_people = sum(not change["by"].startswith(RECIPE) for change in changes)
     changed = {change["uid"] for change in changes}
     left = [uid for uid in audit.measures[UID].take(pa.array(audit.flagged)).to_pylist() if uid not in changed]
     advice = advice_of(audit)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.clean.cleaning import unknown_classes
+from cartograph.clean.cleaning import RECIPE, unknown_classes
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
@@ -157,7 +157,7 @@ def _changed(audit: Audit) -> str:
     if audit.cleaning is None:
         return f", {sure_suspects(audit)}" if audit.flagged.size and not audit.several else ""
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
-    number, at = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
+    number, at = sum(by.startswith(RECIPE) for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
         return f", {enough}{at}; instead, each row is weighted by how likely its label is right"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cartograph.clean.cleaning import RECIPE
 from cartograph.data.images import shown_fields
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
@@ -16,7 +17,6 @@ from cartograph.wording import count, counted, cut, share
 MOST_LISTED = 200
 """Changes in the table; the others are in the file."""
 
-_RECIPE = "recipe "
 _LONGEST_TEXT = 160
 _LONGEST_REASON = 300
 _LONGEST_NAME = 40
@@ -147,7 +147,7 @@ def _by_class(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
 def _listed(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
     place = {uid: index for index, uid in enumerate(audit.measures[UID].to_pylist())}
     ranks = audit.suspects.rows["rank"].to_pylist() if audit.suspects is not None else list(range(audit.rows))
-    shown = sorted(changes, key=lambda row: (row["by"].startswith(_RECIPE), ranks[place[row[UID]]]))[:MOST_LISTED]
+    shown = sorted(changes, key=lambda row: (row["by"].startswith(RECIPE), ranks[place[row[UID]]]))[:MOST_LISTED]
     rows = shown_fields(audit.examples.take([place[row[UID]] for row in shown]), audit.info, _PICTURE_SIDE)
     pictures = bool(audit.info.images)
     cells: list[tuple[Cell, ...]] = [
