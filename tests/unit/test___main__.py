@@ -220,7 +220,8 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
     found = re.search(r"rows-audit/suspects\.csv: no suspects; (--threshold \S+) lists the (\d+) rows doubted most\n", shown)
     assert found is not None and 50 <= int(found[2]) <= 90
     assert main(["audit", "rows.csv", *found[1].split(), "--epochs", "2"]) == 0
-    assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in capsys.readouterr().out
+    only_ranks = "; without a number of wrong labels its `probability` only ranks"
+    assert f"rows-audit/suspects.csv: the suspects, most suspect first{only_ranks}\n" in capsys.readouterr().out
     assert len(pd.read_csv("rows-audit/suspects.csv")) == int(found[2])
 
 
@@ -269,3 +270,18 @@ def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
         return
     assert re.fullmatch(r"  training: [0-9,]+ of [0-9,]+ examples, [0-9,.]+/s, .* left", lines[2])
     assert lines[-2].startswith("  judging labels: 10 of 10 folds of models") and lines[-1] == ""
+
+
+def test_a_class_that_the_models_do_not_know_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    words = {"good": [f"fine{n}" for n in range(20)], "bad": [f"poor{n}" for n in range(20)]}
+    rows = [f"{' '.join(rng.choice(words[kind], 6))},{kind}" for kind in rng.choice(["good", "bad"], 600)]
+    rows += [f"{' '.join(rng.choice(words['good'], 6))},odd" for _ in range(7)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "The suspects include 7 of the 7 rows of `odd`: the models do not know this class from the others" in shown
+    assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in shown

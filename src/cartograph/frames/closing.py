@@ -15,11 +15,12 @@ from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
-from cartograph.page.verdict import beyond_interval
+from cartograph.page.verdict import beyond_interval, whole_classes
 from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50
 """Rows that are named where none is a suspect."""
+_LISTED, _ONLY_RANKS = "the suspects, most suspect first", "; without a number of wrong labels its `probability` only ranks"
 
 
 def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
@@ -41,11 +42,11 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
         say(f"{part}; how many labels are wrong cannot be estimated{because}")
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     where = (shifted_sentence(page), contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
-    for line in filter(None, (rule, *where)):
+    for line in filter(None, (*whole_classes(page), rule, *where)):
         say(line)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    say(f"{written.suspects}: {_next_rows(page) or 'the suspects, most suspect first'}")
+    say(f"{written.suspects}: {_next_rows(page) or _LISTED}{'' if wrong is not None or not len(page.flagged) else _ONLY_RANKS}")
     return written
 
 

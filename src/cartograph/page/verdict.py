@@ -61,7 +61,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         [telling_sentence(audit.telling) or rule_sentence(audit.rule, audit.info.labels)],
         _criticals(audit),
         _since(audit),
-        _whole_classes(audit),
+        whole_classes(audit),
         [shifted_sentence(audit), contradicting_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
         blind_lines(audit),
         beyond_interval(audit),
@@ -186,7 +186,7 @@ def _errors_go_on(audit: Audit) -> str:
     return f"{found} `{review} --further 50` asks about the next rows." if found and review else found
 
 
-def _whole_classes(audit: Audit) -> list[str]:
+def whole_classes(audit: Audit) -> list[str]:
     """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone."""
     if not len(audit.flagged) or audit.several:
         return []
@@ -201,7 +201,7 @@ def _whole_classes(audit: Audit) -> list[str]:
     more = f", and nearly all of {counted(len(whole) - 3, 'more class', 'more classes')}" if len(whole) > 3 else ""
     what = "this class" if len(whole) == 1 else "these classes"
     return [
-        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, which says little about the labels; "
+        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, whether the labels are right or not; "
         "cleaning leaves these rows to people."
     ]
 

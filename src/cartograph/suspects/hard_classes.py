@@ -100,12 +100,12 @@ def _even_but_for_habits(anchors: Floats, rate: float) -> Floats:
 
 
 def calm_anchors(probabilities: Floats, given: Integers, share: float) -> Floats | None:
-    """Return how often anchors that may be the only sure ones have each label, ``(n_classes, n_classes)``; None where all are as sure.
+    """Return how often the surest quarter of the anchors has each label, ``(n_classes, n_classes)``, where the others may be hard rows.
 
-    Wrong labels contradict the surest rows as often as less sure ones; hard rows contradict these more often. So the surest quarter of the
-    anchors counts where it is contradicted clearly less often than all, and all are at most ``EXPECTED`` times as often as the models
-    expect. Else, as the models are surer of some classes throughout, the surest rows of any class count, where they are contradicted
-    clearly less often than the anchors of all; with what labels of the anchors are a habit, whatever their class (``_HABIT``).
+    Wrong labels contradict the surest rows as often as less sure ones, and more often than the models expect to be contradicted; hard rows
+    do so about as often as they expect. So the quarter counts where it is contradicted clearly less often than all, and all are at most
+    ``EXPECTED`` times as often as by the models' own probabilities; None elsewhere. A quarter of each class of which there are enough
+    anchors, and of the others together: among many classes some are surer throughout.
 
     Args:
         probabilities: out-of-sample, ``(n_examples, n_classes)``.
@@ -117,34 +117,13 @@ def calm_anchors(probabilities: Floats, given: Integers, share: float) -> Floats
     together: list[Integers] = []
     for surest in anchor_rows(probabilities, share):
         (alone if len(surest) >= _ENOUGH else together).append(surest)
-    # A quarter of each class of which there are enough anchors, and of the others together: among many classes some are surer throughout.
     parts = [*alone, *([np.concatenate(together)] if together else [])]
     chosen, every = np.concatenate([_surest(part, highest, 0.25) for part in parts]), np.concatenate(parts)
     wrong = predicted != given
-    contradicted = float(wrong[every].mean())
-    if wrong[every].sum() <= EXPECTED * (1.0 - highest[every]).sum() and _less_often(wrong[chosen], contradicted):
-        return counted(predicted[chosen], given[chosen], probabilities.shape[1])
-    sure = surest_of_any(highest, wrong, share, len(every), contradicted)
-    if sure is None:
+    few = wrong[every].sum() <= EXPECTED * (1.0 - highest[every]).sum()
+    if not few or wilson_interval(int(wrong[chosen].sum()), len(chosen))[1] >= wrong[every].mean():
         return None
-    counts, anchors = (counted(predicted[rows], given[rows], probabilities.shape[1]) for rows in (sure, every))
-    for label, other in zip(*habits_of(anchors), strict=True):
-        counts[label, [label, other]] = anchors[label, [label, other]]
-    return counts
-
-
-def surest_of_any(highest: Floats, wrong: Bools, share: float, number: int, contradicted: float) -> Integers | None:
-    """Return the surest rows of any class, ``(n_rows,)``; None where they are no surer or not clearly less often contradicted than anchors.
-
-    Args:
-        highest: probability of the predicted class, ``(n_examples,)``.
-        wrong: whether the label is another, ``(n_examples,)``.
-        share: of the rows, in (0, 1].
-        number: of anchors, the surest rows of each class.
-        contradicted: share of those that have another label.
-    """
-    sure = _surest(np.arange(len(highest)), highest, share)
-    return sure if len(sure) <= _AS_SURE * number and _less_often(wrong[sure], contradicted) else None
+    return counted(predicted[chosen], given[chosen], probabilities.shape[1])
 
 
 def habits_of(anchors: Floats) -> tuple[Integers, Integers]:
@@ -166,11 +145,6 @@ def are_habits(counts: Floats, totals: Floats, confidence: float = 0.95) -> Bool
     for place in np.flatnonzero(found):
         found[place] = least_share(int(counts[place]), int(totals[place]), confidence) > _HABIT
     return found
-
-
-def _less_often(wrong: Bools, share: float) -> bool:
-    """Return whether rows are clearly less often contradicted than such a share."""
-    return wilson_interval(int(wrong.sum()), len(wrong))[1] < share
 
 
 def _surest(rows: Integers, highest: Floats, share: float) -> Integers:

@@ -128,7 +128,7 @@ def test_a_class_that_is_suspect_row_for_row_is_named_and_its_rows_are_not_sure_
     lines = verdict(with_suspects(audit, flagged=tuple(rare))).lines
     assert lines[0] == (
         f"The suspects include {len(rare)} of the {len(rare)} rows of `{name}`: the models do not know this class from the others, "
-        "which says little about the labels; cleaning leaves these rows to people."
+        "whether the labels are right or not; cleaning leaves these rows to people."
     )
     assert not any("do not know" in line for line in verdict(with_suspects(audit, flagged=(rare[0],))).lines)
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.0}
