@@ -80,8 +80,9 @@ class CleanedRows:
         if not len(done.changes):
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
-            weighting = "; weighting rows does (recipe down-weight)" if self._better_weighted else ""
-            return f"{self._all}: {labels} sure enough to drop, but {gains}{weighting} (recipe drop-flagged drops {them} anyway)"
+            weighting = "; weighting rows does" if self._better_weighted else ""
+            ways = f"recipe drop-flagged drops {them} anyway{', down-weight weights rows' if self._better_weighted else ''}"
+            return f"{self._all}: {labels} sure enough to drop, but {gains}{weighting} ({ways})"
         dropped = int(np.count_nonzero(~done.kept))
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []

@@ -43,7 +43,8 @@ def _doubt(audit: Audit) -> str:
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
-            what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
+            one = "label" if audit.several else "row"
+            what = counted(number, one) if number else f"no {'' if audit.reviewed is None else 'further '}{one}"
             sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{f'{_open_wrong(audit)}{_changed(audit)}' if number else ''}"
             return _capital(f"{wrong_clause(audit, wrong)}; {sure}")
         looked = looked_at(audit)

@@ -155,6 +155,9 @@ def test_where_people_decided_about_all_suspects_the_page_goes_on_below_them(aud
     read = replace(found, cleaning=replace(cleaning, decided=decided))
     below = verdict(read)
     assert "All suspects are decided. Go on with the " in " ".join(below.lines) and below.figures[2].note.startswith("all 2 are decided; ")
+    number = {"expected": 2.0, "low": 1.0, "high": 5.0, "most": 6.0}
+    numbered = with_suspects(audit, flagged=(3, 1), threshold=0.6, calibrated=True, wrong=number)
+    assert "; no further row is a suspect; " in verdict(replace(numbered, cleaning=replace(cleaning, decided=decided))).sentence
     # Of six others one was decided, and those of 0.6 or more have a class of two names.
     assert read.doubted_most.tolist() == [4, 6, 7]
     assert verdict(with_suspects(audit, flagged=(), threshold=0.003)).figures[2].note.startswith("none at 0.003 or more")
