@@ -12,7 +12,7 @@ import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.statistics.proportion import least_share, wilson_interval
-from cartograph.suspects.anchors import anchor_rows, contradicting, counted
+from cartograph.suspects.anchors import anchor_counts, anchor_rows, contradicting, counted
 from cartograph.suspects.given_labels import GivenLabels
 from cartograph.suspects.transitions import LEAST, even_transition
 
@@ -42,12 +42,12 @@ def calm_transition(given: GivenLabels, share: float) -> tuple[Floats, tuple[flo
         share: of the rows predicted as a class that are anchors, in (0, 1].
     """
     probabilities, labels = given.anchorable
-    even = even_errors(probabilities, labels, share) if probabilities.shape[1] >= MANY else None
-    if even is not None:
-        rows = np.concatenate(anchor_rows(probabilities, share))
-        anchors = counted(probabilities.argmax(axis=1)[rows], labels[rows], probabilities.shape[1])
-        return _even_but_for_habits(anchors, even[0] / even[1]), even
+    many = probabilities.shape[1] >= MANY
+    if many and (even := even_errors(probabilities, labels, share)):
+        return _even_but_for_habits(anchor_counts(probabilities, labels, share), even[0] / even[1]), even
     counts = calm_anchors(probabilities, labels, share)
+    if counts is None and many:
+        counts = surest_of_any(probabilities, labels, share)
     return None if counts is None else (given.transition(counts), contradicting(counts))
 
 
@@ -124,6 +124,29 @@ def calm_anchors(probabilities: Floats, given: Integers, share: float) -> Floats
     if not few or wilson_interval(int(wrong[chosen].sum()), len(chosen))[1] >= wrong[every].mean():
         return None
     return counted(predicted[chosen], given[chosen], probabilities.shape[1])
+
+
+def surest_of_any(probabilities: Floats, given: Integers, share: float) -> Floats | None:
+    """Return how often the surest rows of any class have each label, ``(n_classes, n_classes)``, where those of each may be hard rows.
+
+    They are where these contradict clearly more often: of many classes some are never sure. What is a habit counts all the same. None
+    elsewhere. Of few classes one that is often called another is itself less sure than the others, so that this says nothing of them.
+
+    Args:
+        probabilities: out-of-sample, ``(n_examples, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        share: of the rows predicted as a class that are anchors, in (0, 1].
+    """
+    predicted, highest = probabilities.argmax(axis=1), probabilities.max(axis=1)
+    wrong, anchors = predicted != given, anchor_counts(probabilities, given, share)
+    contradicted, number = contradicting(anchors)
+    sure = _surest(np.arange(len(given)), highest, share)
+    if len(sure) > _AS_SURE * number or wilson_interval(int(wrong[sure].sum()), len(sure))[1] >= contradicted / number:
+        return None
+    counts = counted(predicted[sure], given[sure], probabilities.shape[1])
+    for label, other in zip(*habits_of(anchors), strict=True):
+        counts[label, [label, other]] = anchors[label, [label, other]]
+    return counts
 
 
 def habits_of(anchors: Floats) -> tuple[Integers, Integers]:

@@ -9,7 +9,7 @@ from cartograph.data.arrays import Floats, Integers
 from cartograph.statistics.proportion import least_share
 from cartograph.suspects.anchors import anchor_counts, contradicting
 from cartograph.suspects.given_labels import GivenLabels
-from cartograph.suspects.hard_classes import are_habits, calm_anchors, calm_transition, even_errors
+from cartograph.suspects.hard_classes import are_habits, calm_anchors, calm_transition, even_errors, surest_of_any
 from cartograph.suspects.label_doubt import label_doubt
 
 
@@ -55,6 +55,50 @@ def test_wrong_labels_are_not_taken_for_hard_rows(kind: str) -> None:
         order = np.argsort(flipped, kind="stable")
         known, given = known[order], given[order]
     assert calm_anchors(known, given, 0.1) is None
+
+
+def overconfident(rng: np.random.Generator, classes: int, rows: int) -> tuple[Floats, Integers, Integers]:
+    """Probabilities of models that say too much, of half of the classes most; labels that are all right; and the classes predicted."""
+    labels = rng.integers(0, classes, rows)
+    hard = labels % 2 == 1
+    sure = np.clip(rng.normal(np.where(hard, 0.93, 0.995), np.where(hard, 0.02, 0.002)), 0.5, 0.9995)
+    right = rng.random(rows) < np.where(hard, 0.8, 0.999)
+    taken = np.where(right, labels, (labels + 2 * rng.integers(1, classes // 2, rows)) % classes)
+    known = np.repeat(((1.0 - sure) / (classes - 1))[:, None], classes, axis=1)
+    known[np.arange(rows), taken] = sure
+    return known, labels, taken
+
+
+def test_where_the_anchors_of_hard_classes_alone_are_contradicted_the_surest_rows_of_any_class_count() -> None:
+    known, given, _ = overconfident(np.random.default_rng(3), 20, 4000)
+    wrong, number = contradicting(anchor_counts(known, given, 0.1))
+    assert wrong / number > 0.05
+    found = surest_of_any(known, given, 0.1)
+    assert found is not None
+    assert contradicting(found)[0] <= 0.01 * contradicting(found)[1] and found.sum() == pytest.approx(400, abs=2)
+
+
+def test_what_a_hard_class_is_called_often_is_a_habit_still() -> None:
+    known, labels, taken = overconfident(np.random.default_rng(4), 20, 4000)
+    given = np.where((taken == 5) & (np.random.default_rng(5).random(4000) < 0.4), 8, labels)
+    every, found = anchor_counts(known, given, 0.1), surest_of_any(known, given, 0.1)
+    assert found is not None
+    assert found[5, 8] == every[5, 8] > 0.3 * every[5].sum() and found[5, 5] == every[5, 5]
+    assert found[5].sum() < every[5].sum(), "its other labels are no habit"
+    others = np.delete(found, 5, axis=0)
+    assert others.sum() - sum(found[k, k] for k in range(20) if k != 5) <= 0.01 * others.sum()
+
+
+def test_of_two_classes_one_that_is_called_the_other_is_not_held_for_hard() -> None:
+    # Models of labels that go one way are less sure of that class: of .88 in place of .995.
+    rng = np.random.default_rng(6)
+    true = np.arange(2000) % 2
+    sure = np.where(true == 0, rng.uniform(0.87, 0.9, 2000), rng.uniform(0.99, 0.999, 2000))
+    known = np.where((true == 0)[:, None], np.column_stack([sure, 1 - sure]), np.column_stack([1 - sure, sure]))
+    given = np.where((true == 0) & (rng.random(2000) < 0.12), 1, true)
+    assert surest_of_any(known, given, 0.1) is not None
+    assert calm_transition(GivenLabels(given, known, 20.0), 0.1) is None
+    assert label_doubt(known, given).score[given != true].min() > 0.8
 
 
 def alike(rng: np.random.Generator, rows: int, classes: int, at_random: float) -> tuple[Floats, Integers, Integers]:
