@@ -32,10 +32,11 @@ class Mutant(NamedTuple):
     tests: str
 
 
-MEASURES, SOLVER, HOW_MANY = (
+MEASURES, SOLVER, HOW_MANY, HARD = (
     "src/cartograph/maps/measures.py",
     "src/cartograph/features/linear_models.py",
     "src/cartograph/suspects/how_many.py",
+    "src/cartograph/suspects/hard_classes.py",
 )
 RUNNING, RECEIPT, LOCK = "tasks/engine/running.py", "tasks/engine/receipt.py", "tasks/engine/lock.py"
 ENGINE = f"{UNIT}/tasks/engine"
@@ -49,11 +50,13 @@ MUTANTS = (
     Mutant(SOLVER, "inside[column, place] - own[of_row] * value", "inside[column, place]", f"{UNIT}/features/test_linear_models.py"),
     Mutant("src/cartograph/suspects/given_labels.py", "    joint[rows, labels] = 0.0\n", "", f"{UNIT}/suspects/test_given_labels.py"),
     Mutant(
-        "src/cartograph/suspects/transitions.py",
+        "src/cartograph/suspects/anchors.py",
         "return total - float(np.trace(anchors)), total",
         "return float(np.trace(anchors)), total",
-        f"{UNIT}/suspects/test_transitions.py",
+        f"{UNIT}/suspects/test_anchors.py",
     ),
+    Mutant(HARD, "half = (n_classes + 1) // 2", "half = n_classes - 1", f"{UNIT}/suspects/test_hard_classes.py"),
+    Mutant(HARD, "return times * number, float(len(rows))", "return number, float(len(rows))", f"{UNIT}/suspects/test_hard_classes.py"),
     Mutant(
         "src/cartograph/suspects/transitions.py",
         "np.asarray(log_likelihood) + np.log(",
