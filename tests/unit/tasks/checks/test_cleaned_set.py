@@ -50,3 +50,14 @@ def test_what_people_change_may_shrink_a_class_as_far_as_it_takes() -> None:
     assert last(6) == (True, "`bad` lost 50\u00a0%")
     assert last(5) == (False, "`bad` lost 60\u00a0%")
     assert last(0) == (False, "`bad` lost 80\u00a0%")
+
+
+def test_people_may_change_every_row() -> None:
+    original = make_examples([(f"u{number}", f"text {number}", number % 2) for number in range(6)])
+    cleaned = pa.Table.from_pylist([row | {"label": 1 - row["label"]} for row in original.to_pylist()], original.schema)
+    rows = [
+        {"uid": f"u{number}", "what": "relabel", "from": "bad", "to": "good", "why": "w", "by": "Ann"}
+        for number in range(original.num_rows)
+    ]
+    found = validate_cleaning(original, cleaned, pa.Table.from_pylist(rows, CHANGES), files=["t.csv"], bound=0.5)
+    assert found["passed"] and found["sets"][0]["checks"][-1]["found"] == "no class changed"
