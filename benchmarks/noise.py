@@ -150,7 +150,8 @@ def by_committee(
     rank[np.argsort(-odds, kind="stable")] = np.arange(1, len(labels) + 1)
     seconds = time.perf_counter() - started
     number = None if doubt.wrong is None else vars(doubt.wrong) | {"pairs": [vars(pair) for pair in doubt.pairs]}
-    record = {"calibrated": number is not None, "wrong": number, "detector": "committee", "detectors": {}}
+    between = None if doubt.between is None else doubt.between._asdict()
+    record = {"calibrated": number is not None, "wrong": number, "between": between, "detector": "committee", "detectors": {}}
     return pa.table({"probability": probability, "flagged": probability >= 0.5, "rank": rank}), record, seconds
 
 
@@ -168,6 +169,7 @@ def score_ours(table: Any, record: dict[str, Any], given: np.ndarray, true: np.n
         "changed": int(changed.sum()),
         "changed wrong": int((changed & wrong).sum()),
         "number": None if number is None else [number[name] for name in ("expected", "low", "high", "most")],
+        "between": None if number or not record["between"] else [record["between"][name] for name in ("low", "high", "most")],
         "pairs": pairs_held(number["pairs"] if number else [], given, true),
         "detector": record["detector"],
         "detectors": {name: found["average_precision"] for name, found in record["detectors"].items()},

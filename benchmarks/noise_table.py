@@ -44,9 +44,16 @@ def line(cell: Cell, who: list[str]) -> str:
     parts.append("  ".join(share_of(cell[name]) for name in who))
     for name in [name for name in OURS if name in cell]:
         ours = cell[name]
-        number = "no number" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f}, {:.0f})".format(*ours["number"])
+        between = "no number" if ours["between"] is None else "{:.0f} to {:.0f}, {:.0f}".format(*ours["between"])
+        number = between if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f}, {:.0f})".format(*ours["number"])
         parts.append(f"{ours['changed wrong']:>3}/{ours['changed']:<3} {number:<24} {ours['detector']}")
     return " | ".join([*parts, f"{cell['wrong']}"])
+
+
+def _held(cells: list[tuple[int, list[float]]]) -> tuple[int, int]:
+    """Return how many intervals, and how many up to the most, hold the number beside them; each is (low, high, most)."""
+    held, at_most = (sum(round(ends[0]) <= wrong <= round(ends[place]) for wrong, ends in cells) for place in (1, 2))
+    return held, at_most
 
 
 def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
@@ -74,12 +81,12 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
         given = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
         for kind in KINDS:
             own = [cell for cell in given if cell["kind"] == kind]
-            covered, at_most = (
-                sum(cell[ours]["number"][1] <= cell["wrong"] <= cell[ours]["number"][end] for cell in own) for end in (2, 3)
-            )
-            rest = sum(cell["kind"] == kind for cell in found) - len(own)
-            held = f"the interval holds the true number in {covered} of {len(own)} cells, up to the most in {at_most}"
-            yield f"{ours}: {kind}: {held}; no number in {rest}"
+            alone = [cell for cell in found if cell["kind"] == kind and cell[ours]["between"] is not None]
+            covered, at_most = _held([(cell["wrong"], cell[ours]["number"][1:]) for cell in own])
+            within, up_to = _held([(cell["wrong"], cell[ours]["between"]) for cell in alone])
+            rest = sum(cell["kind"] == kind for cell in found) - len(own) - len(alone)
+            yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells, up to the most in {at_most}"
+            yield f"{ours}: {kind}: an interval alone holds it in {within} of {len(alone)}, up to the most in {up_to}; neither in {rest}"
             of_pairs = np.sum([cell[ours]["pairs"] for cell in own], axis=0) if own else np.zeros(3, int)
             yield f"{ours}: {kind}: of {of_pairs[2]} pairs of classes it holds the number of {of_pairs[0]}, up to the most of {of_pairs[1]}"
         wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))

@@ -68,7 +68,7 @@ def judged(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def ours(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return each row's doubt, its probability of a wrong label in the order of the frame, and what is said of their number."""
+    """Return each row's doubt, its probability of a wrong label in the order of the frame, and the doubts with their number."""
     import pyarrow as pa
 
     from cartograph.data.folds import assign_folds
@@ -98,7 +98,7 @@ def ours(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, Any]:
     score, sure = np.full(len(frame), -np.inf), np.zeros(len(frame))
     place = rows.places[order]
     score[place], sure[place] = odds, probability
-    return score, sure, doubt.wrong
+    return score, sure, doubt
 
 
 def theirs(values: np.ndarray, given: np.ndarray, seed: int) -> np.ndarray:
@@ -132,7 +132,8 @@ def cells(name: str, frame: pd.DataFrame, rows: int, seed: int) -> Iterator[Cell
         if len(np.unique(given)) < len(classes):
             continue
         wrong, started = given != labels, time.perf_counter()
-        score, sure, number = ours(frame.assign(label=classes[given]))
+        score, sure, doubt = ours(frame.assign(label=classes[given]))
+        number = doubt.wrong
         between = time.perf_counter()
         shares = theirs(values, given, seed)
         listed = issues(given, shares)
@@ -147,6 +148,7 @@ def cells(name: str, frame: pd.DataFrame, rows: int, seed: int) -> Iterator[Cell
             "ap": (float(average_precision_score(wrong, score)), best) if share else None,
             "listed": [(int(part.sum()), int((part & wrong).sum())) for part in (sure >= 0.5, listed, changed)],
             "number": None if number is None else (number.expected, number.low, number.high, number.most),
+            "between": doubt.between,
             "seconds": (between - started, time.perf_counter() - between),
         }
 
@@ -155,7 +157,8 @@ def line(cell: Cell) -> str:
     """Return a cell as a row of the table."""
     ap = "   -    -" if cell["ap"] is None else " ".join(f"{value:.3f}" for value in cell["ap"])
     lists = "  ".join(f"{right:>4} of {number:>4}" for number, right in cell["listed"])
-    number = "no number" if cell["number"] is None else "{:.0f} ({:.0f} to {:.0f}, {:.0f})".format(*cell["number"])
+    between = "no number" if cell["between"] is None else "{:.0f} to {:.0f}, {:.0f}".format(*cell["between"])
+    number = between if cell["number"] is None else "{:.0f} ({:.0f} to {:.0f}, {:.0f})".format(*cell["number"])
     return (
         f"{cell['set']:<45} {cell['kind']:<8} {cell['share']:4.0%} | {ap:<11} | {lists} | {number:<26} | {cell['wrong']} of {cell['rows']}"
     )
@@ -181,6 +184,9 @@ def summary(found: list[Cell]) -> Iterator[str]:
         held = sum(round(cell["number"][1]) <= cell["wrong"] <= round(cell["number"][2]) for cell in given)
         most = sum(round(cell["number"][1]) <= cell["wrong"] <= round(cell["number"][3]) for cell in given)
         parts.append(f"a number for {len(given)}, its interval holds the true one in {held} (up to the most in {most})")
+        alone = [cell for cell in own if cell["between"] is not None]
+        held = sum(round(cell["between"].low) <= cell["wrong"] <= round(cell["between"].high) for cell in alone)
+        parts.append(f"an interval alone for {len(alone)}, holds it in {held}")
         parts.append("seconds {:.1f}, cleanlab {:.1f}".format(*np.mean([cell["seconds"] for cell in own], axis=0)))
         yield "; ".join(parts)
 

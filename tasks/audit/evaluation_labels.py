@@ -111,13 +111,16 @@ def _record(found: EvaluationDoubt, telling: Telling) -> dict[str, Any]:
     """Return how many suspects a set has and how many labels are wrong; no number where something tells the label, or classes are one."""
     import numpy as np
 
+    from cartograph.suspects.record import rounded_between
+
     wrong, suspects = found.doubt.wrong, int(np.count_nonzero(found.rows["flagged"].to_numpy(zero_copy_only=False)))
     number = None if wrong is None else {name: round(value, 3) for name, value in vars(wrong).items()}
     record = {"rows": found.rows.num_rows, "suspects": suspects, "wrong": number, "unknown": found.doubt.unknown}
-    record |= {"explained": round(found.doubt.explained, 6)}
+    record |= {"explained": round(found.doubt.explained, 6), "between": rounded_between(found.doubt)}
     if telling.names:
+        record["between"] = None
         return record | {"wrong": None, "unknown": "leaked", "leaked_by": telling.names[:MOST_NAMED], "leaked_words": telling.words}
-    return record | {"wrong": None, "unknown": "one class"} if found.one_class else record
+    return record | {"wrong": None, "between": None, "unknown": "one class"} if found.one_class else record
 
 
 def _metrics(record: Mapping[str, Any]) -> dict[str, float]:

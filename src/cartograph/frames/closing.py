@@ -14,7 +14,7 @@ from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
-from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
+from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
 from cartograph.page.verdict import beyond_interval, whole_classes
 from cartograph.wording import counted, labels_wrong
 
@@ -38,8 +38,9 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
             say(line)
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
-        say(f"{part}; how many labels are wrong cannot be estimated{because}")
+        what = "how many labels are wrong"
+        unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else f"{what} cannot be estimated; {NONE_SURE}"
+        say(f"{part}; {unknown}")
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     where = (shifted_sentence(page), contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
     for line in filter(None, (*whole_classes(page), rule, *where)):

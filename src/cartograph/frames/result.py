@@ -18,7 +18,7 @@ from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.page.headline import on_condition
 from cartograph.suspects.among import Among
-from cartograph.suspects.how_many import WrongLabels
+from cartograph.suspects.how_many import Between, WrongLabels
 from cartograph.wording import counted
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class FrameAudit:
     _page: Audit
     _rows: Rows | None
     _among: Callable[[], Among] | None = None
+
+    @property
+    def between(self) -> Between | None:
+        """Between which numbers that of the wrong labels lies, where ``wrong`` is None; None where that cannot be said either."""
+        ends = None if self._page.suspects is None else self._page.suspects.record.get("between")
+        return None if ends is None else Between(**ends)
 
     def map(self) -> go.Figure:
         """Return the data map as an interactive figure."""
@@ -122,7 +128,9 @@ class FrameAudit:
 
     def __repr__(self) -> str:
         """Return the numbers in a line."""
-        many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+        many = "unknown" if self.between is None else f"{self.between.low:,.0f} to {self.between.high:,.0f}"
+        if self.wrong is not None:
+            many = f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
         condition = on_condition(self._page).removesuffix(", ")
         many += f" ({condition})" if condition and self.wrong is not None else ""
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""

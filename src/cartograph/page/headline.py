@@ -22,7 +22,7 @@ HARD = REGIONS[2]
 PRECISION = 0.8
 """From which probability on a suspect is changed without a person where nothing else is asked for, as the section ``clean`` has it."""
 
-NONE_SURE = "without that number none is sure enough to change automatically"
+NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to change automatically" for which in ("that", "a closer"))
 
 
 def headline(audit: Audit) -> str:
@@ -51,7 +51,7 @@ def _doubt(audit: Audit) -> str:
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = f"how many are wrong cannot be estimated: {why}; {NONE_SURE}"
+            unknown = not_estimated("how many are wrong", audit.suspects.record, why, reviewed=audit.reviewed is not None)
             if read := blind_number(audit):
                 unknown = f"{read}; none is sure enough to change automatically"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
@@ -128,6 +128,25 @@ def on_condition(audit: Audit) -> str:
     """Return the condition that stands before the number where classes differ in their form only; empty where none do."""
     condition = forms_condition(audit.class_counts)
     return f"{condition}, " if condition else ""
+
+
+def not_estimated(what: str, record: Mapping[str, Any], why: str, *, reviewed: bool = False) -> str:
+    """Return that a number of wrong labels is not known, or not closely, and that none is sure for that reason, as two clauses.
+
+    Args:
+        what: that is not known, such as ``how many are wrong``.
+        record: of the suspects.
+        why: as ``why_unknown`` says it.
+        reviewed: whether people have looked at some labels, so that what is not known is how many of the others are wrong.
+    """
+    closely = "" if reviewed else closer_than(record)
+    return f"{what} cannot be estimated{closely}: {why}; {_NONE_SO_SURE if closely else NONE_SURE}"
+
+
+def closer_than(record: Mapping[str, Any]) -> str:
+    """Return between which numbers that of the wrong labels lies, where no estimate is closer, as the end of a clause; else nothing."""
+    ends = record.get("between")
+    return "" if ends is None else f" more closely than {about(ends['low'])} to {about(ends['high'])} (95\u00a0% CI)"
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:

@@ -15,18 +15,18 @@ from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.kept_logits import KeptShares
 from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.hard_classes import are_habits, fewer_at_random
-from cartograph.suspects.how_many import MORE_ANCHORS, bounds
+from cartograph.suspects.how_many import MORE_ANCHORS, WrongLabels, between, bounds
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
     ANCHORS,
     CLEAR,
     CONTRADICTED,
     EXPLAINED,
+    FEWEST_BETWEEN,
     FEWEST_ROWS,
     MOST_ANCHORS,
     NOTHING,
     PSEUDO_ROWS,
-    ROWS_A_CLASS,
     Doubt,
     Unknown,
     lone_rows,
@@ -36,6 +36,9 @@ from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, 
 _HARD, _SURELY = 0.75, 0.999
 """How likely it is, where fewer labels are given at random than contradict the anchors, that the others are hard rows: of so many classes
 most are rare, and their anchors hardly sure. And how sure a habit of a class has to be."""
+
+_ROWS_A_CLASS = 20
+"""Fewest rows to a class for an estimate: more than elsewhere, since labels are taken to go wrong evenly."""
 
 
 def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
@@ -49,7 +52,7 @@ def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
     entropy, own = entropy_of(given), shares.of(given)
     explained = explained_share(own, entropy)
     unknown: Unknown | None = None
-    wrong = None
+    number: WrongLabels | None = None
     part = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
     rows = _anchor_rows(shares, part)
     anchors, rate = _anchors(shares, given, rows)
@@ -64,17 +67,18 @@ def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
                 shares, given, _habits(anchors), max(surest[0] / surest[1], LEAST), proven=True
             )
         estimated = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
+        if len(given) >= FEWEST_BETWEEN:
+            wider, more = _anchors(shares, given, _anchor_rows(shares, MORE_ANCHORS))
+            with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
+            number = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest)
     if not estimated:
         unknown = "little explained"
-    elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
+    elif len(given) < max(FEWEST_ROWS, _ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
-    else:
-        wider, more = _anchors(shares, given, _anchor_rows(shares, MORE_ANCHORS))
-        with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
-        wrong = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest)
+    ends = between(number, score, fits=True) if unknown == "little explained" and number is not None else None
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
-    return Doubt(score, shares.other_than(given), None, explained, wrong, unknown)
+    return Doubt(score, shares.other_than(given), None, explained, None if unknown else number, unknown, between=ends)
 
 
 def _anchor_rows(shares: KeptShares, part: float) -> Integers:

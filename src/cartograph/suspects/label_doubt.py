@@ -21,7 +21,8 @@ been. Where the classifier is several times clearer seen through the noise than 
 it evenly: then more is listed than elsewhere (``detector``), but no number is given; nor where the labels are less likely as true classes
 gone wrong than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS``
 rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would take 2 % for surely wrong, of 300 rows in
-77 classes 15 %.
+77 classes 15 %. In all these cases it can still be said between which numbers the true one lies (``how_many.between``), from
+``FEWEST_BETWEEN`` rows on.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.hard_classes import calm_transition
-from cartograph.suspects.how_many import WrongLabels, wrong_labels
+from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
@@ -66,8 +67,10 @@ customer reviews with 5 and 20 % of wrong labels; tried on tweets, reviews and n
 NOTHING = 0.05
 """Share below which what the surest rows show is not even used to rank by: they are no surer than the others."""
 
-FEWEST_ROWS, ROWS_A_CLASS = 500, 20
-"""Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do."""
+FEWEST_ROWS, ROWS_A_CLASS, FEWEST_BETWEEN = 500, 7, 100
+"""Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do. Of 700
+and 1,000 questions in 77 classes the interval held in 48 of 48 planted sets, and of the labels at .8 or more 92 % were wrong; of 300 two
+in three. And fewest rows to say between which numbers it lies."""
 
 Unknown = Literal["few rows", "little explained", "much noise", "hard rows"]
 """Why the number of wrong labels cannot be estimated."""
@@ -89,6 +92,7 @@ class Doubt:
         explained: share of the labels' entropy that the probabilities explain, at most 1; 0 = no better than the classes' shares.
         wrong: how many labels are wrong; None where that cannot be estimated.
         unknown: why it cannot; None where it can.
+        between: where it cannot, between which numbers it lies; None where that says nothing.
         pairs: how many labels of each class should be which other, the most frequent first; none where the number cannot be estimated, or
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
@@ -102,6 +106,7 @@ class Doubt:
     unknown: Unknown | None = None
     pairs: tuple[WrongPair, ...] = ()
     labellers_differ: bool | None = None
+    between: Between | None = None
 
 
 def label_doubt(
@@ -151,7 +156,9 @@ def label_doubt(
     entropy = entropy_of(given)
     explained = explained_share(known[np.arange(len(given)), given], entropy)
     unknown: Unknown | None = None
+    number: WrongLabels | None = None
     wrong: WrongLabels | None = None
+    apart_from_hard: Between | None = None
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
     if explained < NOTHING:
@@ -183,19 +190,23 @@ def label_doubt(
         estimated = fits and not alike and (clear >= (CLEAR_APART if apart else CLEAR) or (explained >= EXPLAINED and not contradicts))
         hard = explained >= EXPLAINED and (alike or apart or not fits)
         noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
+        if len(given) >= FEWEST_BETWEEN:
+            number = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
+            apart_from_hard = between(number, score, fits=fits)
     if len(given) < _FEWEST:
         unknown = "few rows"
     elif not estimated:
         unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
-    else:
-        wrong = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
+    elif number is not None:
+        wrong, apart_from_hard = number, None
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends, scale)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
-    return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs, differ)
+    suggested = suggested_labels(probabilities, labels)
+    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
 
 
 def suggested_labels(probabilities: Reals | KeptShares, labels: Ids) -> Integers32:

@@ -61,6 +61,7 @@ def noise_record(
         "unknown": None if doubt is None else doubt.unknown,
         **_labellers(doubt),
         "wrong": None if doubt is None or doubt.wrong is None else _rounded(doubt),
+        "between": None if doubt is None else rounded_between(doubt),
         "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
         "detectors": detectors,
         "f1_variability": round(choice.variability_f1, 6),
@@ -90,6 +91,7 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
         "unknown": doubt.unknown,
         **_labellers(doubt),
         "wrong": None if doubt.wrong is None else _rounded(doubt),
+        "between": rounded_between(doubt),
     }
 
 
@@ -104,12 +106,17 @@ def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForm
     if not telling.names and not forms.alone:
         return dict(record)
     leaked = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
-    return {**record, "calibrated": False, "wrong": None, **(leaked if telling.names else {"unknown": "one class"})}
+    return {**record, "calibrated": False, "wrong": None, "between": None, **(leaked if telling.names else {"unknown": "one class"})}
 
 
 def _labellers(doubt: Doubt | None) -> dict[str, bool]:
     """Return whether doubt follows who labelled a row; nothing where that was not looked at."""
     return {} if doubt is None or doubt.labellers_differ is None else {"labellers_differ": doubt.labellers_differ}
+
+
+def rounded_between(doubt: Doubt) -> dict[str, float] | None:
+    """Return between which numbers that of the wrong labels lies, where no number is estimated: ``low``, ``high``, ``most``; else None."""
+    return None if doubt.between is None else {name: round(value, 3) for name, value in doubt.between._asdict().items()}
 
 
 def _rounded(doubt: Doubt) -> dict[str, Any]:
@@ -126,12 +133,12 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
     right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where that is
-    possible, and ``wrong.most``, how many can be if errors gather on hard rows.
+    possible (else ``.low`` and ``.high`` alone, where it lies between), and ``wrong.most``, how many can be if errors gather on hard rows.
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
-    if record["wrong"] is not None:
-        metrics |= {f"wrong.{name}": record["wrong"][name] for name in ("expected", "low", "high", "most")}
+    if number := record["wrong"] or record["between"]:
+        metrics |= {f"wrong.{name}": number[name] for name in ("expected", "low", "high", "most") if name in number}
     for name, detector in record["detectors"].items():
         metrics |= {f"f1.{name}": detector["f1"], f"average_precision.{name}": detector["average_precision"]}
     metrics |= {f"suggestions.{source}": share for source, share in record["suggestions"]["right"].items()}

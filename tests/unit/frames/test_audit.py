@@ -77,9 +77,13 @@ def test_who_labelled_finds_more_of_a_careless_ones_errors(frame: pd.DataFrame) 
         audit(named, text="text", label="label", labelled_by="whom")
 
 
-def test_of_few_rows_suspects_are_ranked_but_their_number_is_not_told(frame: pd.DataFrame) -> None:
+def test_of_few_rows_suspects_are_ranked_and_their_number_is_only_told_to_lie_between(frame: pd.DataFrame) -> None:
     few = audit(frame[:240], text="text", label="label", epochs=2)
-    assert few.wrong is None and repr(few).endswith("wrong labels: unknown>")
+    assert few.wrong is None and few.between is not None
+    assert few.between.low <= frame.index[:240].isin(WRONG).sum() <= few.between.high <= few.between.most < 240
+    assert repr(few).endswith(f"wrong labels: {few.between.low:,.0f} to {few.between.high:,.0f}>")
+    fewer = audit(frame[:60], text="text", label="label", epochs=2)
+    assert fewer.wrong is None and fewer.between is None and repr(fewer).endswith("wrong labels: unknown>")
     assert set(few.suspects.index) <= set(WRONG) and len(few.suspects)
 
 

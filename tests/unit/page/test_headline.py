@@ -98,6 +98,14 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
     )
     assert "cannot be estimated: the models explain too little of the labels; without that number none is sure enough to " in headline(weak)
+    ends = {"between": {"low": 0.2, "high": 341.0, "most": 433.0}}
+    some = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, **ends}))
+    assert (
+        "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "
+        "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
+    )
+    seen = looked_at(audit, some, {"u1": True})
+    assert "how many are wrong cannot be estimated: the models explain" in headline(seen), "it is no longer of the others"
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert (
         "cannot be estimated: to the models, what they read says hardly anything about the labels; without that number none "

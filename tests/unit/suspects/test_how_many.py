@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.how_many import bounds
+from cartograph.suspects.how_many import Between, WrongLabels, between, bounds
 
 
 def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
@@ -35,3 +35,13 @@ def test_where_the_surest_rows_contradict_less_than_others_the_others_may_be_har
     hard = bounds(score, 90.0, (40.0, 200.0), (120.0, 600.0), 100.0, (0.0, 50.0))
     assert hard.low == 0.0 and (hard.expected, hard.high, hard.most) == (plain.expected, plain.high, plain.most)
     assert bounds(score, 90.0, (40.0, 200.0), (120.0, 600.0), 100.0, (49.0, 50.0)).low == plain.low, "never above that of all"
+
+
+def test_where_no_number_can_be_given_the_least_is_by_what_looks_surely_wrong_beyond_what_hard_rows_do() -> None:
+    number = WrongLabels(210.0, 95.0, 340.0, 430.0)
+    few, many = (np.where(np.arange(1000) < sure, 0.9, 0.1) for sure in (40, 100))
+    assert between(number, few, fits=True) == Between(0.0, 340.0, 430.0), "half of 36 is below a fiftieth of the rows"
+    assert between(number, many, fits=True) == pytest.approx((45.0 - 20.0, 340.0, 430.0))
+    assert between(number, many, fits=False) == Between(0.0, 340.0, 430.0), "labels that do not go wrong so prove nothing"
+    assert between(WrongLabels(20.0, 3.0, 40.0, 50.0), many, fits=True) == Between(3.0, 40.0, 50.0), "never above the number's own"
+    assert between(number, many[:679], fits=True) is None, "more than half says nothing"

@@ -129,9 +129,13 @@ def test_few_rows_or_many_classes_give_ranks_but_no_number() -> None:
         return label_doubt(sure, labels)
 
     assert doubt_of(499, 2).unknown == "few rows" and doubt_of(499, 2).wrong is None
-    assert doubt_of(500, 2).unknown is None and doubt_of(500, 2).wrong is not None
-    assert doubt_of(1000, 60).unknown == "few rows"
-    assert doubt_of(1200, 60).unknown is None
+    assert doubt_of(500, 2).unknown is None and doubt_of(500, 2).wrong is not None and doubt_of(500, 2).between is None
+    for n_examples in (100, 499):
+        planted, ends = int((np.random.default_rng(5).random(n_examples) < 0.05).sum()), doubt_of(n_examples, 2).between
+        assert ends is not None and ends.low <= planted <= ends.high <= 3 * planted + 10
+    assert doubt_of(99, 2).between is None
+    assert doubt_of(500, 80).unknown == "few rows"
+    assert doubt_of(600, 80).unknown is None
     few = doubt_of(300, 2)
     wrong = np.flatnonzero(np.random.default_rng(5).random(300) < 0.05)
     assert set(np.argsort(-few.score)[: len(wrong)]) == set(wrong)
@@ -192,6 +196,7 @@ def test_labels_of_which_many_are_wrong_are_listed_as_the_surest_rows_show_thoug
     wrong = labels != truth
     listed = found.score >= 0.5
     assert wrong[listed].mean() > 0.5 and wrong[listed].sum() > 0.4 * wrong.sum()
+    assert found.between is not None and found.between.low <= wrong.sum() <= found.between.high < found.between.most
     assert label_doubt(probabilities[:400], labels[:400]).unknown == "little explained", "too few rows for it"
     hard, clean = flattened(clear=1.5, wrong=0.0)
     assert label_doubt(hard, clean).unknown != "much noise"
@@ -206,6 +211,7 @@ def test_classes_that_overlap_tell_no_number_though_their_surest_rows_contradict
     labels = (rng.random((3000, 1)) > probabilities.cumsum(axis=1)).sum(axis=1)
     found = label_doubt(probabilities, labels)
     assert (found.unknown, found.wrong) == ("hard rows", None) and found.explained >= EXPLAINED
+    assert found.between is not None and found.between.low == 0, "none of them is wrong"
     assert (found.score >= 0.5).mean() < 0.05
     wrong = rng.random(3000) < 0.05
     clear = np.eye(3)[labels] * 0.85 + 0.05
@@ -255,6 +261,12 @@ def test_the_doubt_is_that_of_the_definition() -> None:
     true = sharpen(probabilities, given, transition).probabilities(probabilities)
     right = [true[row, label] * transition[label, label] / (true[row] @ transition[:, label]) for row, label in enumerate(given)]
     np.testing.assert_allclose(found.score, 1 - np.array(right), atol=1e-9)
+
+
+def test_of_a_model_that_explains_nothing_the_number_lies_anywhere() -> None:
+    even = np.full((1000, 2), 0.5)
+    found = label_doubt(even, np.arange(1000) % 2)
+    assert (found.unknown, found.wrong, found.between) == ("little explained", None, None)
 
 
 def test_a_model_that_explains_nothing_leaves_even_rare_noise() -> None:

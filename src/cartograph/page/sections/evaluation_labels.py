@@ -9,7 +9,7 @@ import pyarrow as pa
 from cartograph.features.unusual import shown_values
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.headline import on_condition, why_unknown
+from cartograph.page.headline import closer_than, on_condition, why_unknown
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
@@ -57,7 +57,8 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
         wrong = record["wrong"]
         return f"{name}: {on_condition(audit)}{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
-    return f"{name}: worth a second look: {listed}; how many are wrong cannot be estimated{f': {why}' if why else ''}."
+    unknown = f"how many are wrong cannot be estimated{closer_than(record)}{f': {why}' if why else ''}"
+    return f"{name}: worth a second look: {listed}; {unknown}."
 
 
 def _sets(sets: Sequence[EvaluationLabels]) -> Table:

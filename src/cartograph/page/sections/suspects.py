@@ -117,6 +117,16 @@ def _answers(audit: Audit) -> Answers:
     return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
 
 
+def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
+    """Return between which numbers that of the wrong labels lies where no estimate is closer; nothing where people looked at some."""
+    ends = record.get("between")
+    if ends is None or audit.reviewed is not None or blind_number(audit):
+        return []
+    low, high, most = (about(ends[end]) for end in ("low", "high", "most"))
+    least = "None of them may be wrong" if low == "0" else f"At least about {low} {'is' if low == '1' else 'are'} wrong"
+    return [f"{least}, or as many as about {high} (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
+
+
 def _measured(audit: Audit, what: str) -> list[str]:
     review = audit.how_made.review if audit.blind is None else ""
     return [f"`{review} --blind` measures {what}, on rows drawn at random that people read."] if review else []
@@ -171,6 +181,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
             "no row is dropped or relabelled automatically."
         )
+    sentences += _between(audit, record)
     if record.get("unknown") and record.get("unknown") != "one class":
         sentences += _measured(audit, "it")
     if said := labellers_sentence(audit):

@@ -18,6 +18,9 @@ def test_each_set_has_a_sentence_and_a_table_of_its_suspects(audit: Audit) -> No
     assert section is not None
     assert "test: about 12 labels are wrong (95\u00a0% CI 3 to 31); suspects: 3 of 500 labels" in section.lead
     assert "dev: worth a second look: 0 of 500 labels" in section.lead and "cannot be estimated: 500 rows in so many" in section.lead
+    ends = {"low": 4.0, "high": 121.0, "most": 150.0}
+    close = evaluation_labels_section(replace(audit, evaluation_labels=(looked_at("dev", unknown="little explained", between=ends),)))
+    assert close is not None and "cannot be estimated more closely than 4 to 120 (95\u00a0% CI): the models explain too" in close.lead
     assert section.lead.endswith("odd: no label could be judged: one class")
     every, table = section.blocks
     assert every.cells == [("test", 500, 3, 12, 3, 31), ("dev", 500, 0, None, None, None), ("odd", 500, 0, None, None, None)]
