@@ -21,7 +21,7 @@ from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.statistics.determined import well_determined
 from cartograph.statistics.recalibration import no_surer
 
-WEIGHABLE = ("little explained", "much noise")
+WEIGHABLE = ("little explained", "roughly known", "much noise")
 """Why the number of wrong labels is not known where rows may be weighted by how doubtful their labels are."""
 
 

@@ -27,7 +27,7 @@ NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to chan
 
 def headline(audit: Audit) -> str:
     """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
-    return f"{_learning(audit)}{_doubt(audit)}; {_checked(audit)}, and {_usable(audit)}."
+    return f"{_learning(audit)}{_doubt(audit)}; {_checked(audit)}{_usable(audit)}."
 
 
 def _learning(audit: Audit) -> str:
@@ -166,7 +166,7 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
     if record.get("unknown") == "much noise":
         return "so many labels contradict the models that hard rows and wrong labels look alike"
-    if record.get("unknown") != "little explained":
+    if record.get("unknown") not in ("little explained", "roughly known"):
         return ""
     if (record.get("explained") or 0.0) < NOTHING:
         return "to the models, what they read says hardly anything about the labels"
@@ -216,12 +216,14 @@ def _why_kept(cleaning: Cleaning, sure: int) -> str:
 
 
 def _checked(audit: Audit) -> str:
+    """Return how the checks of the data went, as a clause before another; nothing where none were run, as by the library."""
     failed, critical, total = failed_checks(audit)
     if not total:
-        return "no checks of the data were run"
+        return ""
     if not failed:
-        return f"all {count(total)} checks of the data passed" if total > 1 else "the one check of the data passed"
-    return f"{count(failed)} of {counted(total, 'check')} of the data failed ({'none' if not critical else count(critical)} critical)"
+        return f"all {count(total)} checks of the data passed, and " if total > 1 else "the one check of the data passed, and "
+    grave = "none" if not critical else count(critical)
+    return f"{count(failed)} of {counted(total, 'check')} of the data failed ({grave} critical), and "
 
 
 def _usable(audit: Audit) -> str:

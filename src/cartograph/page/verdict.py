@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.clean.cleaning import unknown_classes
+from cartograph.clean.recommended import WEIGHABLE
 from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.features.rule_words import rule_sentence
 from cartograph.features.telling import telling_sentence
@@ -157,7 +158,7 @@ def _outcomes(audit: Audit) -> list[str]:
 def _words_alone(audit: Audit) -> list[str]:
     """Return how more could be known of texts whose words say little about their labels; nothing where an encoder had its say."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    if record.get("unknown") not in ("little explained", "much noise") or audit.info.task not in ("single", "pair", "choice"):
+    if record.get("unknown") not in WEIGHABLE or audit.info.task not in ("single", "pair", "choice"):
         return []
     made = audit.how_made
     embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})

@@ -30,6 +30,7 @@ from cartograph.suspects.label_doubt import (
     Doubt,
     Unknown,
     lone_rows,
+    weakly_known,
 )
 from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness
 
@@ -71,11 +72,11 @@ def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
             wider, more = _anchors(shares, given, _anchor_rows(shares, MORE_ANCHORS))
             with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
             number = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest)
+    ends = None if estimated or number is None else between(number, score, fits=True)
     if not estimated:
-        unknown = "little explained"
+        unknown = weakly_known(len(given), False, ends)
     elif len(given) < max(FEWEST_ROWS, _ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
-    ends = between(number, score, fits=True) if unknown == "little explained" and number is not None else None
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
     return Doubt(score, shares.other_than(given), None, explained, None if unknown else number, unknown, between=ends)

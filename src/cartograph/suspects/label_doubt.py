@@ -22,7 +22,7 @@ it evenly: then more is listed than elsewhere (``detector``), but no number is g
 gone wrong than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS``
 rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would take 2 % for surely wrong, of 300 rows in
 77 classes 15 %. In all these cases it can still be said between which numbers the true one lies (``how_many.between``), from
-``FEWEST_BETWEEN`` rows on.
+``FEWEST_BETWEEN`` rows on, and more is listed.
 """
 
 from __future__ import annotations
@@ -72,8 +72,9 @@ FEWEST_ROWS, ROWS_A_CLASS, FEWEST_BETWEEN = 500, 7, 100
 and 1,000 questions in 77 classes the interval held in 48 of 48 planted sets, and of the labels at .8 or more 92 % were wrong; of 300 two
 in three. And fewest rows to say between which numbers it lies."""
 
-Unknown = Literal["few rows", "little explained", "much noise", "hard rows"]
-"""Why the number of wrong labels cannot be estimated."""
+Unknown = Literal["few rows", "little explained", "roughly known", "much noise", "hard rows"]
+"""Why the number of wrong labels cannot be estimated. Of enough rows, what is ``little explained`` is ``roughly known`` where it can be
+said between which numbers it lies."""
 
 PSEUDO_ROWS = 20.0
 _FEWEST = 20
@@ -196,7 +197,7 @@ def label_doubt(
     if len(given) < _FEWEST:
         unknown = "few rows"
     elif not estimated:
-        unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
+        unknown = "hard rows" if hard else weakly_known(len(given), noisy, apart_from_hard)
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     elif number is not None:
@@ -207,6 +208,13 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
+
+
+def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:
+    """Return why no number is estimated where the probabilities explain too little; ``noisy``: many labels contradict them evenly."""
+    if rows < FEWEST_ROWS:
+        return "little explained"
+    return "much noise" if noisy else "little explained" if apart_from_hard is None else "roughly known"
 
 
 def suggested_labels(probabilities: Reals | KeptShares, labels: Ids) -> Integers32:

@@ -18,7 +18,7 @@ from cartograph.suspects.label_doubt import Doubt
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
 from cartograph.suspects.several_labels import SeveralDoubts
 
-UNPREDICTED = ("little explained", "hard rows")
+UNPREDICTED = ("little explained", "roughly known", "hard rows")
 """Why it is not known of a label how many of its answers are wrong, where that of all labels does not help."""
 
 

@@ -59,7 +59,10 @@ def test_labels_that_people_kept_count_as_right() -> None:
     assert found.recommended == "original" and found.scores["drop"].changed == 0
 
 
-@pytest.mark.parametrize(("unknown", "weighted"), [("much noise", True), ("little explained", True), ("hard rows", False), (None, False)])
+@pytest.mark.parametrize(
+    ("unknown", "weighted"),
+    [("much noise", True), ("roughly known", True), ("little explained", True), ("hard rows", False), (None, False)],
+)
 def test_where_no_number_is_known_rows_may_be_weighted_but_none_is_dropped(unknown: str | None, weighted: bool) -> None:
     found = choice(wrong=None, unknown=unknown, recipes={**RECIPES, "down-weight": "down-weight"})
     assert found.recommended == ("down-weight" if weighted else "original")

@@ -98,7 +98,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
     )
     assert "cannot be estimated: the models explain too little of the labels; without that number none is sure enough to " in headline(weak)
-    ends = {"between": {"low": 0.2, "high": 341.0, "most": 433.0}}
+    ends: dict[str, object] = {"unknown": "roughly known", "between": {"low": 0.2, "high": 341.0, "most": 433.0}}
     some = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, **ends}))
     assert (
         "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "

@@ -151,6 +151,7 @@ def test_with_much_noise_the_list_is_between_what_the_rows_show_and_the_prior() 
     columns = {"doubt": np.random.default_rng(3).normal(-1.0, 2.0, 200)}
     noisy, weak = untested_committee(columns, "much noise"), untested_committee(columns, "little explained")
     assert not noisy.calibrated and noisy.offset == weak.offset / 2.0 < 0.0
+    assert untested_committee(columns, "roughly known").offset == noisy.offset
     listed = [int((probability >= 0.5).sum()) for probability in (noisy.probability(columns), weak.probability(columns))]
     assert (columns["doubt"] >= 0).sum() > listed[0] > listed[1] > 0
 

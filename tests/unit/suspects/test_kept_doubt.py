@@ -62,7 +62,8 @@ def test_a_committee_whose_surest_rows_contradict_it_tells_no_number_as_with_few
     given = np.where(rng.random(3_000) < sure, truth, (truth + rng.integers(1, CLASSES, 3_000)) % CLASSES)
     few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
     assert few.explained > EXPLAINED
-    assert (few.unknown, few.wrong) == (whole.unknown, whole.wrong) == ("little explained", None)
+    assert (few.unknown, few.wrong) == (whole.unknown, whole.wrong) == ("roughly known", None)
+    assert few.between is not None and few.between.low <= (given != truth).sum() <= few.between.most
 
 
 def test_of_many_hard_classes_few_right_labels_are_doubted() -> None:

@@ -171,6 +171,12 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
             "relabelled automatically."
         )
+    elif record.get("unknown") == "roughly known":
+        sentences.append(
+            "The models explain too little of the labels to know whether those that contradict the surest rows are wrong or those rows "
+            f"hard: the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
+            "relabelled automatically."
+        )
     elif record.get("unknown") in ("leaked", "one class"):
         sentences.append(
             f"How many labels are wrong cannot be estimated: {why_unknown(record, audit.rows)}. Nothing is changed automatically."

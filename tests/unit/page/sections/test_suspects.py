@@ -36,6 +36,8 @@ def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audi
         between = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", **ends))
         assert between is not None
         assert f"{said}, or as many as about 5 (95\u00a0% CI; up to about 6 if errors gather on hard rows)." in between.lead
+    rough = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="roughly known", explained=0.1))
+    assert rough is not None and "the scores lie between what these rows show and 10\u00a0% of wrong labels, and no row is" in rough.lead
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
     counted = suspects_section(with_suspects(audit, calibrated=True, wrong=wrong))
     assert counted is not None and block_of(counted, SuspectTable).calibrated
