@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pyarrow as pa
@@ -137,3 +138,9 @@ def test_it_counts_the_wrong_the_listed_and_those_sure_enough_to_change(audit: A
     assert headline(found).startswith(f"{start}2 of them sure enough to change automatically (at 0.8 or more); ")
     strict = replace(found, how_made=replace(found.how_made, parameters={"clean": {"precision": 0.999}}))
     assert headline(strict).startswith(f"{start}none of them sure enough to change automatically (clean.precision: 0.999); ")
+
+
+def test_of_checks_that_were_not_run_nothing_is_said(audit: Audit) -> None:
+    assert "checks of the data" in headline(audit) or "check of the data" in headline(audit)
+    without = headline(replace(audit, validation=audit.validation | {"sets": []}))
+    assert "of the data" not in without and re.search(r"; (\d+ rows? could not|every row could) be used\.$", without)
