@@ -123,8 +123,7 @@ def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if ends is None or audit.reviewed is not None or blind_number(audit):
         return []
     low, high, most = (about(ends[end]) for end in ("low", "high", "most"))
-    least = "None of them may be wrong" if low == "0" else f"At least about {low} {'is' if low == '1' else 'are'} wrong"
-    return [f"{least}, or as many as about {high} (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
+    return [f"Of all labels {low} to {high} are wrong (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
