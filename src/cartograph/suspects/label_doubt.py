@@ -22,7 +22,7 @@ it evenly: then more is listed than elsewhere (``detector``), but no number is g
 gone wrong than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS``
 rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would take 2 % for surely wrong, of 300 rows in
 77 classes 15 %. In all these cases it can still be said between which numbers the true one lies (``how_many.between``), from
-``FEWEST_BETWEEN`` rows on, and more is listed.
+``FEWEST_BETWEEN`` rows on; where little is explained, more is listed then.
 """
 
 from __future__ import annotations

@@ -31,3 +31,6 @@ def test_the_record_has_the_detector_and_the_confidence_at_its_threshold() -> No
     assert metrics["assumed"] == 0
     assert record["wrong"]["pairs"] and all(pair["low"] <= pair["expected"] <= pair["high"] for pair in record["wrong"]["pairs"])
     assert metrics["wrong.low"] <= metrics["wrong.expected"] <= metrics["wrong.high"] and record["calibrated"] is False
+    ends = noise_metrics(record | {"wrong": None, "between": {"low": 0.5, "high": 30.0, "most": 90.0}})
+    assert (ends["wrong.low"], ends["wrong.high"], ends["wrong.most"]) == (0.5, 30.0, 90.0) and "wrong.expected" not in ends
+    assert not any(name.startswith("wrong.") for name in noise_metrics(record | {"wrong": None, "between": None}))
