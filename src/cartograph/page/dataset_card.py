@@ -19,7 +19,7 @@ from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
-from cartograph.page.headline import closer_than, on_condition, why_unknown, wrong_clause
+from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
@@ -207,8 +207,12 @@ def _wrong(audit: Audit) -> list[str]:
         )
         return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
-    closely = "" if audit.reviewed is not None or blind_number(audit) else closer_than(record)
-    return [f"How many labels of the original are wrong cannot be estimated{closely}: {why}."] if why else []
+    if not why:
+        return []
+    looked = looked_at(audit)
+    closely = "" if blind_number(audit) else closer_than(record, audit.reviewed)
+    said = f"{looked}how many {'of the others' if looked else 'labels of the original'} are wrong cannot be estimated{closely}: {why}."
+    return [f"{said[0].upper()}{said[1:]}"]
 
 
 def _reasons(audit: Audit) -> str:

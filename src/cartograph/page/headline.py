@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.clean.cleaning import RECIPE, unknown_classes
+from cartograph.clean.reviewed import Reviewed
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
@@ -51,7 +52,8 @@ def _doubt(audit: Audit) -> str:
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = not_estimated("how many are wrong", audit.suspects.record, why, reviewed=audit.reviewed is not None)
+            many = f"how many of {'all' if number else 'the'} others are wrong" if looked else "how many are wrong"
+            unknown = not_estimated(many, audit.suspects.record, why, audit.reviewed)
             if read := blind_number(audit):
                 unknown = f"{read}; none is sure enough to change automatically"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
@@ -130,23 +132,43 @@ def on_condition(audit: Audit) -> str:
     return f"{condition}, " if condition else ""
 
 
-def not_estimated(what: str, record: Mapping[str, Any], why: str, *, reviewed: bool = False) -> str:
+def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewed | None = None) -> str:
     """Return that a number of wrong labels is not known, or not closely, and that none is sure for that reason, as two clauses.
 
     Args:
         what: that is not known, such as ``how many are wrong``.
         record: of the suspects.
         why: as ``why_unknown`` says it.
-        reviewed: whether people have looked at some labels, so that what is not known is how many of the others are wrong.
+        found: what people looked at, so that what is not known is how many of the others are wrong.
     """
-    closely = "" if reviewed else closer_than(record)
+    closely = closer_than(record, found)
     return f"{what} cannot be estimated{closely}: {why}; {_NONE_SO_SURE if closely else NONE_SURE}"
 
 
-def closer_than(record: Mapping[str, Any]) -> str:
+def closer_than(record: Mapping[str, Any], found: Reviewed | None = None) -> str:
     """Return between which numbers that of the wrong labels lies, where no estimate is closer, as the end of a clause; else nothing."""
+    ends = between_left(record, found)
+    return "" if ends is None else f" more closely than {about(ends[0])} to {about(ends[1])} (95\u00a0% CI)"
+
+
+def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> tuple[float, float, float] | None:
+    """Return between which numbers that of the wrong labels lies, and how many it is at most, of those that people did not look at.
+
+    Args:
+        record: of the suspects.
+        found: what people looked at; the labels that they changed were wrong.
+
+    Returns:
+        ``low``, ``high``, ``most``; None where that is not known, as where people changed more labels than could be wrong.
+    """
     ends = record.get("between")
-    return "" if ends is None else f" more closely than {about(ends['low'])} to {about(ends['high'])} (95\u00a0% CI)"
+    if ends is None or found is None:
+        return None if ends is None else (ends["low"], ends["high"], ends["most"])
+    if found.changed > ends["high"]:
+        return None
+    left = float(len(found.decided) - found.rows)
+    low, high, most = (min(max(ends[end] - found.changed, 0.0), left) for end in ("low", "high", "most"))
+    return low, high, most
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:

@@ -84,10 +84,30 @@ def test_without_a_number_people_and_what_is_left_to_look_at_are_said(audit: Aud
     found = with_suspects(audit)
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
     seen = looked_at(audit, few, {"u1": True})
-    start = "People looked at 1 of 8 labels and changed or dropped 1; 1 of the others is worth a second look; how many are wrong cannot be"
+    start = "People looked at 1 of 8 labels and changed or dropped 1; 1 of the others is worth a second look; how many of all others "
     assert headline(seen).startswith(start)
     every = looked_at(audit, few, {"u0": True, "u1": False})
-    assert headline(every).startswith("People looked at 2 of 8 labels and changed or dropped 1; how many are wrong cannot be estimated: ")
+    start = "People looked at 2 of 8 labels and changed or dropped 1; how many of the others are wrong cannot be estimated: 8 rows are too"
+    assert headline(every).startswith(start)
+
+
+def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: Audit) -> None:
+    def after(changed: dict[str, bool], **ends: float) -> str:
+        found = with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", between=ends)
+        seen = looked_at(audit, found, changed)
+        section = suspects_section(seen)
+        assert section is not None
+        return f"{headline(seen)} {section.lead}"
+
+    said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=6.0, most=7.0)
+    assert "how many of all others are wrong cannot be estimated more closely than 0 to 4 (95\u00a0% CI): " in said
+    assert "Of the labels that nobody looked at 0 to 4 are wrong (95\u00a0% CI; up to about 5 if errors" in said
+    said = after({"u1": True, "u2": True}, low=4.0, high=5.0, most=6.0)
+    assert "closely than 2 to 3 (95\u00a0% CI)" in said
+    said = after({f"u{row}": False for row in range(6)}, low=0.0, high=6.0, most=7.0)
+    assert "closely than 0 to 2 (95\u00a0% CI)" in said, "no more than there are others"
+    said = after({"u1": True, "u2": True, "u3": True}, low=0.0, high=2.4, most=4.0)
+    assert "how many of all others are wrong cannot be estimated: " in said and "Of the labels" not in said, "more than could be wrong"
 
 
 def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
@@ -105,8 +125,6 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "
         "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
     )
-    seen = looked_at(audit, some, {"u1": True})
-    assert "how many are wrong cannot be estimated: the models explain" in headline(seen), "it is no longer of the others"
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert (
         "cannot be estimated: to the models, what they read says hardly anything about the labels; without that number none "

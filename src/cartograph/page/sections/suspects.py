@@ -16,7 +16,7 @@ from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
-from cartograph.page.headline import why_unknown, wrong_clause
+from cartograph.page.headline import between_left, why_unknown, wrong_clause
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
@@ -118,12 +118,13 @@ def _answers(audit: Audit) -> Answers:
 
 
 def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
-    """Return between which numbers that of the wrong labels lies where no estimate is closer; nothing where people looked at some."""
-    ends = record.get("between")
-    if ends is None or audit.reviewed is not None or blind_number(audit):
+    """Return between which numbers that of the wrong labels lies where no estimate is closer; nothing where people read some blind."""
+    ends = between_left(record, audit.reviewed)
+    if ends is None or blind_number(audit):
         return []
-    low, high, most = (about(ends[end]) for end in ("low", "high", "most"))
-    return [f"Of all labels {low} to {high} are wrong (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
+    low, high, most = map(about, ends)
+    of = "all labels" if audit.reviewed is None else "the labels that nobody looked at"
+    return [f"Of {of} {low} to {high} are wrong (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
