@@ -178,20 +178,20 @@ def score_ours(table: Any, record: dict[str, Any], given: np.ndarray, true: np.n
 
 
 def pairs_held(pairs: list[dict[str, float]], given: np.ndarray, true: np.ndarray) -> list[int]:
-    """Return of how many pairs of classes the interval, and the interval up to the most, holds how many labels are wrong, and their number.
+    """Return how well the pairs of classes are known of which a wrong label is expected: four counts.
 
-    A pair counts if an error is expected there or was planted; one that is not listed is expected to have none.
+    Returns:
+        Of how many pairs the interval, and the interval up to the most, holds how many labels are wrong, how many pairs there are, and how
+        many wrong labels are of other pairs.
     """
-    listed = {(pair["given"], pair["true"]): pair for pair in pairs}
-    planted = set(zip(given[given != true].tolist(), true[given != true].tolist(), strict=True)) if pairs else set()
-    held, at_most, number = 0, 0, 0
-    for one, other in planted | {names for names, pair in listed.items() if pair["expected"] >= 1}:
-        wrong = np.count_nonzero((given == one) & (true == other))
-        ends = listed.get((one, other), {"low": 0.0, "high": 0.0, "most": 0.0})
-        held += round(ends["low"]) <= wrong <= round(ends["high"])
-        at_most += round(ends["low"]) <= wrong <= round(ends["most"])
-        number += 1
-    return [int(held), int(at_most), number]
+    held, at_most, rest = 0, 0, int(np.count_nonzero(given != true)) if pairs else 0
+    listed = [pair for pair in pairs if pair["expected"] >= 1]
+    for pair in listed:
+        wrong = int(np.count_nonzero((given == pair["given"]) & (true == pair["true"])))
+        held += round(pair["low"]) <= wrong <= round(pair["high"])
+        at_most += round(pair["low"]) <= wrong <= round(pair["most"])
+        rest -= wrong
+    return [int(held), int(at_most), len(listed), rest]
 
 
 def cells(

@@ -50,6 +50,11 @@ def line(cell: Cell, who: list[str]) -> str:
     return " | ".join([*parts, f"{cell['wrong']}"])
 
 
+def _ends(of: Cell) -> list[float] | None:
+    """Return the interval of the number, or that alone, with the most; None where there is neither."""
+    return of["between"] if of["number"] is None else of["number"][1:]
+
+
 def _held(cells: list[tuple[int, list[float]]]) -> tuple[int, int]:
     """Return how many intervals, and how many up to the most, hold the number beside them; each is (low, high, most)."""
     held, at_most = (sum(round(ends[0]) <= wrong <= round(ends[place]) for wrong, ends in cells) for place in (1, 2))
@@ -87,8 +92,16 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
             rest = sum(cell["kind"] == kind for cell in found) - len(own) - len(alone)
             yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells, up to the most in {at_most}"
             yield f"{ours}: {kind}: an interval alone holds it in {within} of {len(alone)}, up to the most in {up_to}; neither in {rest}"
-            of_pairs = np.sum([cell[ours]["pairs"] for cell in own], axis=0) if own else np.zeros(3, int)
-            yield f"{ours}: {kind}: of {of_pairs[2]} pairs of classes it holds the number of {of_pairs[0]}, up to the most of {of_pairs[1]}"
+            held, to_most, pairs, others = np.sum([cell[ours]["pairs"] for cell in own], axis=0) if own else np.zeros(4, int)
+            yield (
+                f"{ours}: {kind}: of {pairs} pairs of classes of which a wrong label is expected, the interval holds the number of {held}, "
+                f"up to the most of {to_most}; {others} wrong labels are of other pairs"
+            )
+        ends = [(cell, _ends(cell[ours])) for cell in found]
+        planted, right = ([(cell["wrong"], own) for cell, own in ends if own and bool(cell["share"]) == noisy] for noisy in (True, False))
+        covered, at_most = _held(planted)
+        yield f"{ours}: of {len(planted)} planted cells with either it holds in {covered}, up to the most in {at_most}"
+        yield f"{ours}: of {len(right)} cells without planted errors with either it begins at 0 in {_held(right)[0]}"
         wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))
         yield f"{ours}: of {changed} rows changed without a person where labels were planted, {wrong} were planted ones"
         for cell in (cell for cell in found if not cell["share"]):
