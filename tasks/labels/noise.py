@@ -122,9 +122,10 @@ def _sheet(decisions: pa.Table, noise: pa.Table, yes: Floats) -> bytes:
 
 
 def _metrics(record: dict[str, Any], labels: list[dict[str, Any]]) -> dict[str, float]:
+    from cartograph.suspects.record import wrong_metrics
+
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
-    if record["wrong"] is not None:
-        metrics |= {f"wrong.{name}": record["wrong"][name] for name in ("expected", "low", "high", "most")}
+    metrics |= wrong_metrics(record)
     for label in labels:
         name = f"suspects.{re.sub(r'[^A-Za-z0-9_.-]+', '_', label['name'])[:80]}"
         # Of labels whose names differ in other characters alone, the first has the number.

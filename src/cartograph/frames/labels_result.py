@@ -18,7 +18,7 @@ from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.result import FrameAudit, write_page
 from cartograph.page.audit import Audit
 from cartograph.page.headline import PRECISION
-from cartograph.suspects.how_many import WrongLabels
+from cartograph.suspects.how_many import Between, WrongLabels
 from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import SeveralDoubts
 from cartograph.wording import counted
@@ -40,8 +40,8 @@ class LabelsAudit:
             ``suggested`` (yes or no), ``probability`` that the given one is wrong, ``yes``, the probability of yes by models that did not
             see the row, both in [0, 1], and ``reason``.
         labels: label by label: ``rows`` that have it, ``suspects``, of these ``missing`` (no, should be yes) and ``surplus``, how many of
-            its yes and no are ``wrong``, with an interval from ``low`` to ``high`` (missing where that cannot be estimated), and ``note``,
-            why a label could not be audited.
+            its yes and no are ``wrong``, with an interval from ``low`` to ``high`` (missing where that cannot be estimated; the interval
+            may be known alone), and ``note``, why a label could not be audited.
         wrong: how many yes and no of all labels together are wrong, with an interval; None where that cannot be estimated.
         set_aside: the rows that could not be used: ``row``, ``column``, ``value``, ``reason``.
     """
@@ -55,6 +55,11 @@ class LabelsAudit:
     _rows: LabelRows
     _doubts: SeveralDoubts
     _of_label: Callable[[int], FrameAudit]
+
+    @property
+    def between(self) -> Between | None:
+        """Between which numbers that of the wrong yes and no lies, where ``wrong`` is None; None where that cannot be said either."""
+        return None if self.wrong is not None else self._doubts.together.between
 
     def label(self, name: str) -> FrameAudit:
         """Return the audit of one label: its map, with regions of its own, its measures and its suspects.
@@ -148,7 +153,9 @@ class LabelsAudit:
 
     def __repr__(self) -> str:
         """Return the numbers in a line."""
-        many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+        many = "unknown" if self.between is None else f"{self.between.low:,.0f} to {self.between.high:,.0f}"
+        if self.wrong is not None:
+            many = f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
         names = self._rows.names
         of = f"{counted(len(self.measures) // len(names), 'row')} with {counted(len(names), 'label')}"

@@ -232,10 +232,10 @@ class _Found:
 
 def _labels_table(page: Audit) -> pd.DataFrame:
     """Return what was found label by label (``LabelsAudit.labels``)."""
-    empty = (float("nan"),) * 3
+    empty = (None,) * 3
     rows = [
         {"rows": label.rows, "suspects": label.missing + label.surplus, "missing": label.missing, "surplus": label.surplus}
-        | dict(zip(("wrong", "low", "high"), label.wrong or empty, strict=True))
+        | {name: np.nan if end is None else end for name, end in zip(("wrong", "low", "high"), label.wrong or empty, strict=True)}
         | {"note": label.note}
         for label in page.several
     ]

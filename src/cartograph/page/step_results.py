@@ -178,7 +178,8 @@ class LabelFound:
         rows: how many rows have it.
         missing: suspects that should have it: no, where yes is suggested.
         surplus: suspects that should not.
-        wrong: how many of its yes and no are wrong, ``(expected, low, high)``; None where that cannot be estimated.
+        wrong: how many of its yes and no are wrong, ``(expected, low, high)``; ``expected`` is None where only an interval is
+            known, all of it where that is not known either.
         note: why it could not be audited; empty where it was.
     """
 
@@ -186,7 +187,7 @@ class LabelFound:
     rows: int
     missing: int = 0
     surplus: int = 0
-    wrong: tuple[float, float, float] | None = None
+    wrong: tuple[float | None, float, float] | None = None
     note: str = ""
 
 

@@ -65,6 +65,15 @@ def known_labels(doubts: SeveralDoubts) -> Bools:
     return np.array([doubt.wrong is not None or (whole and doubt.unknown not in UNPREDICTED) for doubt in doubts.labels])
 
 
-def wrong_of(doubts: Sequence[Doubt]) -> list[tuple[float, float, float] | None]:
-    """Return of each label how many of its answers are wrong, with both ends of an interval; None where that cannot be estimated."""
-    return [None if doubt.wrong is None else (doubt.wrong.expected, doubt.wrong.low, doubt.wrong.high) for doubt in doubts]
+def wrong_of(doubts: Sequence[Doubt]) -> list[tuple[float | None, float, float] | None]:
+    """Return of each label how many of its answers are wrong, with both ends of an interval.
+
+    Without a number where only the interval is known, None where that is not known either.
+    """
+
+    def of(doubt: Doubt) -> tuple[float | None, float, float] | None:
+        if doubt.wrong is not None:
+            return doubt.wrong.expected, doubt.wrong.low, doubt.wrong.high
+        return None if doubt.between is None else (None, doubt.between.low, doubt.between.high)
+
+    return [of(doubt) for doubt in doubts]

@@ -137,12 +137,17 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
-    if number := record["wrong"] or record["between"]:
-        metrics |= {f"wrong.{name}": number[name] for name in ("expected", "low", "high", "most") if name in number}
+    metrics |= wrong_metrics(record)
     for name, detector in record["detectors"].items():
         metrics |= {f"f1.{name}": detector["f1"], f"average_precision.{name}": detector["average_precision"]}
     metrics |= {f"suggestions.{source}": share for source, share in record["suggestions"]["right"].items()}
     return metrics
+
+
+def wrong_metrics(record: Mapping[str, Any]) -> dict[str, float]:
+    """Return how many labels are wrong, as the part ``wrong`` of ``noise_metrics``."""
+    number = record["wrong"] or record["between"] or {}
+    return {f"wrong.{name}": number[name] for name in ("expected", "low", "high", "most") if name in number}
 
 
 def _cut(detector: Detector, threshold: float) -> float:

@@ -108,6 +108,9 @@ def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:
     together = label_doubt(shares.reshape(-1, 2), given.ravel(), alike=alike, apart=apart, missed=True)
     if together.explained < NOTHING:
         together = replace(together, score=1.0 - np.where(given == 1, yes, 1.0 - yes).ravel())
+    if together.unknown == "roughly known":
+        # The scores are shifted as where nothing is known.
+        together = replace(together, unknown="little explained")
     all_of_them = together.score.reshape(given.shape)
     labels = tuple(label_doubt(shares[:, label], given[:, label], alike=alike, apart=apart, missed=True) for label in range(given.shape[1]))
     alone = np.stack([doubt.score if doubt.explained >= NOTHING else all_of_them[:, label] for label, doubt in enumerate(labels)], axis=1)

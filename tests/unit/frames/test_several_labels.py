@@ -121,6 +121,9 @@ def test_labels_that_cannot_be_audited_end_nothing_and_are_named(tmp_path: Path)
         found.label("typo")
     assert found.wrong is None and "typo" in found.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert found.corrections == 0 and found.cleaned().equals(frame)
+    alone = found.labels[found.labels["wrong"].isna() & found.labels["high"].notna()]
+    wrong = (GIVEN[:200] != TRUTH[:200]).sum(axis=0)[[list(WORDS).index(name) for name in alone.index]]
+    assert len(alone) and (alone["low"] <= wrong).all() and (wrong <= alone["high"]).all(), "between which numbers is known all the same"
 
 
 @pytest.mark.slow

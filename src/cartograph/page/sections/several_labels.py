@@ -23,7 +23,7 @@ def several_labels_section(audit: Audit) -> Section | None:
         Column("Suspects", "count"),
         Column("Should have it", "count", "suspects that do not have it"),
         Column("Should not", "count", "suspects that have it"),
-        Column("Wrong, estimated", meaning="of all its answers, with a 95 % interval; — where its rows show too little"),
+        Column("Wrong, estimated", meaning="of all its answers, with a 95 % interval, or that alone; — where its rows show too little"),
     )
     blocks: list[Block] = [Table("Label by label", columns, [_cells(label) for label in audited])]
     if left_out:
@@ -43,5 +43,6 @@ def _cells(label: LabelFound) -> tuple[Cell, ...]:
     wrong = "—"
     if label.wrong is not None:
         expected, low, high = label.wrong
-        wrong = f"{about(expected)} ({about(low)} to {about(high)})"
+        ends = f"{about(low)} to {about(high)}"
+        wrong = ends if expected is None else f"{about(expected)} ({ends})"
     return cut(label.name, _LONGEST), label.rows, label.missing + label.surplus, label.missing, label.surplus, wrong

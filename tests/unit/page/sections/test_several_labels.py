@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cartograph.page.audit import Audit
@@ -32,6 +34,13 @@ def test_each_label_has_its_counts_and_its_interval(several: Audit) -> None:
     assert isinstance(table, Table) and isinstance(left_out, Table)
     assert table.cells == [("war", 3, 1, 1, 0, "2 (1 to 4)"), ("sea", 2, 2, 1, 1, "—")]
     assert left_out.cells == [("typo", 1, "yes in 1 row, of 5 that are needed")]
+
+
+def test_of_a_label_whose_number_is_not_known_the_interval_stands_alone(several: Audit) -> None:
+    war, sea, typo = several.several
+    section = several_labels_section(replace(several, several=(war, replace(sea, wrong=(None, 0.2, 341.0)), typo)))
+    assert section is not None and isinstance(table := section.blocks[0], Table)
+    assert [cells[-1] for cells in table.cells] == ["2 (1 to 4)", "0 to 340"]
 
 
 def test_the_page_counts_rows_and_their_labels(several: Audit) -> None:
