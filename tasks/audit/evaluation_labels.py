@@ -117,7 +117,7 @@ def _record(found: EvaluationDoubt, telling: Telling) -> dict[str, Any]:
     number = None if wrong is None else {name: round(value, 3) for name, value in vars(wrong).items()}
     record = {"rows": found.rows.num_rows, "suspects": suspects, "wrong": number, "unknown": found.doubt.unknown}
     record |= {"explained": round(found.doubt.explained, 6), "between": rounded_between(found.doubt)}
-    if telling.names:
+    if telling.nearly_all:
         record["between"] = None
         return record | {"wrong": None, "unknown": "leaked", "leaked_by": telling.names[:MOST_NAMED], "leaked_words": telling.words}
     return record | {"wrong": None, "between": None, "unknown": "one class"} if found.one_class else record

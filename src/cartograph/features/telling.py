@@ -23,6 +23,10 @@ ENOUGH = 0.5
 """Share of the rows from which on a word per class that hardly a row of another class has is too much to be chance: of thirty sets of texts
 as they are .23 at most (emoji by group), of messages that end with the name of the program that they were filed under .90."""
 
+NEARLY_ALL = 0.8
+"""Share of the rows from which on wrong labels would hide behind these words. Below it they may as well be what the classes are about: a
+word per class tells 57 % of manual pages by program, and 28 of them labelled wrongly are found and counted as 31 (9 to 88)."""
+
 _FEWEST, _LONGEST, _MOST = 50, 60, 3
 _ROWS, _OFTEN, _SELDOM = 4_000, 5, 100
 _LETTER = re.compile(r"\w")
@@ -40,6 +44,11 @@ class Telling(NamedTuple):
     names: list[str]
     share: float = 1.0
     words: bool = False
+
+    @property
+    def nearly_all(self) -> bool:
+        """Whether they tell the label of so many rows that wrong labels would look right."""
+        return bool(self.names) and (not self.words or self.share >= NEARLY_ALL)
 
 
 def what_tells(table: pa.Table) -> Telling:
@@ -145,7 +154,8 @@ def telling_sentence(telling: Telling) -> str:
     more = f" (and {len(names) - _MOST:,} more)" if len(names) > _MOST else ""
     if telling.words:
         tells = f"A word per class ({shown}{more}) tells the label of {percent(telling.share)} of the rows by itself"
-        return f"{tells}; if it was written from the label, wrong labels cannot be found: leave it out of the texts."
+        hidden = "wrong labels" if telling.nearly_all else "their wrong labels"
+        return f"{tells}; if it was written from the label, {hidden} cannot be found: leave it out of the texts."
     one = len(names) == 1
     predicts = "predicts" if one else "each predict"
     made = f"{'it' if one else 'one'} was made from the label, or numbers rows sorted by it"

@@ -103,10 +103,10 @@ def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForm
         telling: columns or words that tell the label by themselves (``what_tells``): where they are right, no label looks wrong.
         forms: of the classes; where all are forms of one, the number would be of labels written otherwise.
     """
-    if not telling.names and not forms.alone:
+    if not telling.nearly_all and not forms.alone:
         return dict(record)
     leaked = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
-    return {**record, "calibrated": False, "wrong": None, "between": None, **(leaked if telling.names else {"unknown": "one class"})}
+    return {**record, "calibrated": False, "wrong": None, "between": None, **(leaked if telling.nearly_all else {"unknown": "one class"})}
 
 
 def _labellers(doubt: Doubt | None) -> dict[str, bool]:

@@ -10,6 +10,8 @@ import pytest
 
 from cartograph.features.telling import Telling, telling_columns, telling_sentence, telling_words, what_tells
 from cartograph.schema import FEATURES, DatasetInfo, Feature
+from cartograph.suspects.class_forms import ClassForms
+from cartograph.suspects.record import without_number
 from tests.training_sets import info_of, small_set, small_table, table
 
 ROWS = 120
@@ -108,6 +110,18 @@ def test_of_half_filled_columns_those_do_not_tell_that_leave_a_handful_of_a_rare
     info = replace(info_of("table"), labels=("a", "b"), features=tuple(Feature(f"c{column}", "number") for column in range(30)))
     values = [{f"c{column}": float(rng.normal()) if rng.random() < 0.55 else None for column in range(30)} for _ in range(600)]
     assert telling_columns(table(info, {FEATURES: ["x"] * 600, "values": values}, labels.tolist())) == []
+
+
+def test_of_words_that_tell_most_rows_but_not_nearly_all_wrong_labels_are_counted_all_the_same() -> None:
+    some, most = what_tells(texts(0.6)), what_tells(texts(0.9))
+    assert some.names and not some.nearly_all and most.nearly_all and not Telling([], words=True).nearly_all
+    assert telling_sentence(some).endswith(
+        "; if it was written from the label, their wrong labels cannot be found: leave it out of the texts."
+    )
+    assert "from the label, wrong labels cannot be found" in telling_sentence(most)
+    record = {"wrong": {"expected": 3.0}, "between": None, "calibrated": True}
+    forms = ClassForms(np.arange(3))
+    assert without_number(record, some, forms) == record and without_number(record, most, forms)["unknown"] == "leaked"
 
 
 def test_of_many_rows_some_are_looked_at_and_pairs_are_read_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
