@@ -217,7 +217,8 @@ def sure_suspects(audit: Audit) -> str:
     unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels))
     likely &= ~np.isin(audit.gold[audit.flagged], unknown)
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
-    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(audit)}"
+    gained = " if that makes better models" if number else ""
+    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(audit)}{gained}"
 
 
 def _precision(audit: Audit) -> float:
