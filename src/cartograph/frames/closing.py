@@ -15,7 +15,7 @@ from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
 from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
-from cartograph.page.verdict import beyond_interval, whole_classes
+from cartograph.page.verdict import beyond_interval, outcomes, whole_classes
 from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50
@@ -34,7 +34,7 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
     if wrong is not None:
         sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
         say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
-        for line in beyond_interval(page):
+        for line in (*beyond_interval(page), *outcomes(page)):
             say(line)
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""

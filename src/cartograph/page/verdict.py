@@ -66,7 +66,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         [shifted_sentence(audit), contradicting_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
         blind_lines(audit),
         beyond_interval(audit),
-        _outcomes(audit),
+        outcomes(audit),
         _words_alone(audit),
         _truth(audit),
         evaluation_lines(audit),
@@ -147,12 +147,15 @@ def beyond_interval(audit: Audit) -> list[str]:
     return [f"{BEYOND} {hard}, and {rule}."]
 
 
-def _outcomes(audit: Audit) -> list[str]:
+def outcomes(audit: Audit) -> list[str]:
     """Return, of a table with suspects, what nobody can see from it: that labels may be outcomes, whose exceptions are no errors."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     if not audit.info.features or not len(audit.flagged) or record.get("wrong") is None:
         return []
-    return ["If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."]
+    return [
+        "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions look "
+        "like wrong labels."
+    ]
 
 
 def _words_alone(audit: Audit) -> list[str]:

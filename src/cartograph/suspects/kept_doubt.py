@@ -15,7 +15,7 @@ from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.kept_logits import KeptShares
 from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.hard_classes import are_habits, fewer_at_random
-from cartograph.suspects.how_many import MORE_ANCHORS, WrongLabels, between, bounds
+from cartograph.suspects.how_many import MORE_ANCHORS, WrongLabels, between, bounds, missed_class
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
     ANCHORS,
@@ -71,7 +71,9 @@ def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
         if len(given) >= FEWEST_BETWEEN:
             wider, more = _anchors(shares, given, _anchor_rows(shares, MORE_ANCHORS))
             with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
-            number = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest)
+            among = np.asarray(wider.sum(axis=1)).ravel()
+            missed = missed_class(wider.diagonal(), among, np.bincount(given, minlength=shares.n_classes))
+            number = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()), surest, missed)
     ends = None if estimated or number is None else between(number, score, fits=True)
     if not estimated:
         unknown = weakly_known(len(given), False, ends)

@@ -171,7 +171,10 @@ def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audi
 def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> None:
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 5.0}
     found = with_suspects(audit, calibrated=True, wrong=wrong)
-    line = "If these labels are outcomes, such as a decision or a result, rather than judgements, exceptions look like wrong labels."
+    line = (
+        "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions look "
+        "like wrong labels."
+    )
     assert line not in verdict(found).lines
     info = replace(found.info, task="table", features=(Feature("size", "number"),))
     table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.how_many import Between, WrongLabels, between, bounds
+from cartograph.suspects.how_many import Between, WrongLabels, between, bounds, missed_class
+from cartograph.suspects.label_doubt import label_doubt
 
 
 def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
@@ -35,6 +37,30 @@ def test_where_the_surest_rows_contradict_less_than_others_the_others_may_be_har
     hard = bounds(score, 90.0, (40.0, 200.0), (120.0, 600.0), 100.0, (0.0, 50.0))
     assert hard.low == 0.0 and (hard.expected, hard.high, hard.most) == (plain.expected, plain.high, plain.most)
     assert bounds(score, 90.0, (40.0, 200.0), (120.0, 600.0), 100.0, (49.0, 50.0)).low == plain.low, "never above that of all"
+
+
+def test_one_rare_class_may_have_been_missed_as_often_as_its_few_surest_rows_allow() -> None:
+    right, anchors, sizes = np.array([900.0, 3.0]), np.array([910.0, 3.0]), np.array([950, 50])
+    most = wilson_interval(0, 3)[1]
+    assert missed_class(right, anchors, sizes) == pytest.approx(50 * most / (1 - most))
+    assert missed_class(right, np.array([910.0, 300.0]), np.array([950, 50])) == pytest.approx(150.0), "three of four at the most"
+    assert missed_class(np.array([900.0, 0.0]), np.array([910.0, 0.0]), sizes) == pytest.approx(150.0), "nobody is taken for it"
+    assert missed_class(right, anchors, np.array([1000, 0])) == 0.0 and missed_class(right[:1], anchors[:1], sizes[:1]) > 0
+    score = np.full(1000, 0.01)
+    plain, missed = (bounds(score, 10.0, (2.0, 200.0), (6.0, 600.0), 80.0, None, number) for number in (0.0, 64.0))
+    assert plain.high < missed.high == 64.0 and (plain.expected, plain.low, plain.most) == (missed.expected, missed.low, missed.most)
+    assert bounds(score, 10.0, (2.0, 200.0), (6.0, 600.0), 80.0, None, 200.0).high == 80.0, "not beyond what is not predicted"
+
+
+def test_half_of_a_rare_class_labelled_as_the_other_is_in_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    true = rng.random(3000) < 0.02
+    given = (true & (rng.random(3000) < 0.5)).astype(np.int64)
+    odds = np.where(true, rng.normal(-0.2, 2.0, 3000), rng.normal(-7.7, 1.0, 3000))
+    shares = np.stack([expit(-odds), expit(odds)], axis=1)
+    doubt = label_doubt(shares, given)
+    ends = doubt.wrong or doubt.between
+    assert ends is not None and ends.low <= np.count_nonzero(true != given) <= ends.high
 
 
 def test_where_no_number_can_be_given_the_least_is_by_what_looks_surely_wrong_beyond_what_hard_rows_do() -> None:

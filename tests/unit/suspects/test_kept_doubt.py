@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import softmax
 
 from cartograph.data.kept_logits import KeptShares, most_probable
 from cartograph.statistics.metrics import average_precision
@@ -37,6 +38,21 @@ def test_it_doubts_as_the_whole_rows_do() -> None:
     assert few.wrong.low < 0.1 * 2_000 < few.wrong.high
     assert average_precision(wrong, few.score) > 0.95
     assert (few.suggested == whole.suggested)[wrong].all()
+
+
+def test_one_rare_class_may_have_been_missed_as_where_whole_rows_are_kept() -> None:
+    rng = np.random.default_rng(5)
+    true = np.where(rng.random(3_000) < 0.02, CLASSES, rng.integers(0, CLASSES, 3_000))
+    rare = true == CLASSES
+    given = np.where(rare & (rng.random(3_000) < 0.5), rng.integers(0, CLASSES, 3_000), true)
+    logits = rng.normal(0.0, 0.3, (3_000, CLASSES + 1))
+    logits[np.arange(3_000), true] += np.where(rare, rng.normal(3.0, 1.5, 3_000), 7.0)
+    shares = softmax(logits, axis=1)
+    few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
+    number = np.count_nonzero(true != given)
+    for doubt in (few, whole):
+        assert doubt.wrong is not None and doubt.wrong.low <= number <= doubt.wrong.high
+    assert few.wrong is not None and whole.wrong is not None and abs(few.wrong.high - whole.wrong.high) < 0.25 * whole.wrong.high
 
 
 def test_where_little_is_explained_or_rows_are_few_it_only_ranks() -> None:
