@@ -199,6 +199,7 @@ def _form(given: argparse.Namespace) -> FileForm:
 def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     """Say what was read, and make the folder of the results."""
     from cartograph.ingest.canonical import reasons_phrase
+    from cartograph.ingest.joined_labels import joined_sentence
     from cartograph.ingest.label_forms import forms_sentence
     from cartograph.ingest.near_copies import near_copies_sentence
     from cartograph.ingest.placeholders import placeholders_sentence
@@ -206,7 +207,7 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
 
     say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     counts = {} if given.labels else rows.ingested.class_counts
-    for sentence in (forms_sentence(counts), placeholders_sentence(counts)):
+    for sentence in (forms_sentence(counts), placeholders_sentence(counts), joined_sentence(counts)):
         if sentence:
             say(sentence)
     if aside := len(rows.ingested.quarantine):

@@ -47,6 +47,7 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
 
 def say_class_names(params: Ingest, item: IngestedSet) -> None:
     """Print which classes of the train set may be one under two names, or none, and what would make them so."""
+    from cartograph.ingest.joined_labels import joined_sentence
     from cartograph.ingest.label_forms import ONE_FORM, SAME
     from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER
 
@@ -54,6 +55,8 @@ def say_class_names(params: Ingest, item: IngestedSet) -> None:
     phrases = class_name_phrases(item, labelling_of(params)) if item.info.domain == "train" else {}
     for check, phrase in phrases.items():
         say(f"  classes  {begins[check]}: {phrase}.")
+    if item.info.domain == "train" and (joined := joined_sentence(item.class_counts)):
+        say(f"  classes  {joined}")
 
 
 def say_fields(item: IngestedSet) -> None:

@@ -128,6 +128,20 @@ def test_class_names_that_differ_in_form_and_placeholders_are_named_on_the_termi
 
 
 @pytest.mark.slow
+def test_several_labels_in_one_cell_are_named_on_the_terminal_and_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    labels = ["war; love", "war; sea", "sea; love", "war"]
+    rows = [f"{labels[row % 4].replace(';', ' and')} w{row},{labels[row % 4]}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv"]) == 0
+    shown, page = capsys.readouterr().out, (tmp_path / "rows-audit/report.html").read_text()
+    joined = "Some classes may be several labels in one cell, such as `war; sea`: 4 classes are made of 3 names."
+    assert joined in shown and joined in page
+
+
+@pytest.mark.slow
 def test_an_empty_label_is_the_way_out_of_a_placeholder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from cartograph.clean.recommended import WEIGHABLE
 from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.features.rule_words import rule_sentence
 from cartograph.features.telling import telling_sentence
+from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
@@ -86,11 +87,13 @@ def _first_look(audit: Audit) -> list[str]:
 
 def _class_names(audit: Audit) -> list[str]:
     """Return which classes may be one under two names, or none, and what would make them so; the page's checks show all."""
+    joined = [] if audit.several else [joined_sentence(audit.class_counts)]
     if not failed_checks(audit)[2] and not audit.several:
-        return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts)]
+        return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts), *joined]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
-    return [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
+    found = [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
+    return [*found, *joined]
 
 
 def _gates(audit: Audit) -> list[str]:

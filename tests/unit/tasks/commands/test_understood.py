@@ -42,3 +42,10 @@ def test_classes_that_may_be_one_or_none_are_named_with_what_to_set(
     assert f'  classes  {same}{{"Good": "good"}}.' in said
     missing = "Some classes may stand for a missing label: `N/A` 3 rows; if these rows have no label, set ingest.unlabelled: "
     assert f'  classes  {missing}["-", "N/A"] and they are set aside.' in said
+
+
+def test_classes_that_join_names_are_said_to_be_several_labels(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"text {row},{('a|b', 'b|c', 'c|a', 'a')[row % 4]}" for row in range(60)]
+    workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text=["text"], label="label")
+    joined = "  classes  Some classes may be several labels in one cell, such as `c|a`: 4 classes are made of 3 names. If so, "
+    assert joined in capsys.readouterr().out
