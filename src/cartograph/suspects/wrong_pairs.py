@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,7 @@ def wrong_pairs(
     anchors: Floats,
     relative: tuple[float, float],
     scale: float = 1.0,
+    at_most: tuple[float, float] = (np.inf, np.inf),
 ) -> tuple[WrongPair, ...]:
     """Return the pairs of classes between which labels are wrong, the most frequent first.
 
@@ -61,6 +62,7 @@ def wrong_pairs(
         anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
         relative: ends of the interval of all wrong labels, as multiples of their expected number.
         scale: how many labels are estimated to be wrong, as a multiple of how many are by these true classes and this transition.
+        at_most: the upper end of the interval of all wrong labels, and how many can be: no pair has more.
 
     >>> sure = np.repeat([[0.99, 0.01], [0.01, 0.99]], 100, axis=0)
     >>> labels = np.repeat([0, 1, 1], [90, 10, 100])
@@ -70,7 +72,8 @@ def wrong_pairs(
     (1, 0, 9, 5, 18)
     """
     found = sorted(_pairs(probabilities, true_classes, given, transition, anchors, relative, scale), key=lambda pair: -pair.expected)
-    return tuple(found[:MOST])
+    high, most = at_most
+    return tuple(replace(pair, high=min(pair.high, high), most=min(pair.most, most)) for pair in found[:MOST])
 
 
 def _pairs(

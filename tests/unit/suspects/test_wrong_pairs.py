@@ -48,4 +48,9 @@ def test_as_many_pairs_as_a_page_can_show() -> None:
     transition = np.full((n_classes, n_classes), 1 / n_classes)
     found = wrong_pairs(probabilities, probabilities, given, transition, np.ones((n_classes, n_classes)), (0.5, 1.5))
     assert len(found) == MOST
+    own = max(pair.high for pair in found)
+    capped = wrong_pairs(
+        probabilities, probabilities, given, transition, np.ones((n_classes, n_classes)), (0.5, 1.5), at_most=(own - 1.0, own)
+    )
+    assert max(pair.high for pair in capped) == own - 1.0 and max(pair.most for pair in capped) <= own, "no more than of all"
     assert sorted((pair.expected for pair in found), reverse=True) == [pair.expected for pair in found]
