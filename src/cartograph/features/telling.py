@@ -25,7 +25,7 @@ as they are .23 at most (emoji by group), of messages that end with the name of 
 
 NEARLY_ALL = 0.8
 """Share of the rows from which on wrong labels would hide behind these words. Below it they may as well be what the classes are about: a
-word per class tells 57 % of manual pages by program, and 28 of them labelled wrongly are found and counted as 31 (9 to 88)."""
+word per class tells 57 % of manual pages by section, and 28 of them labelled wrongly are found and counted as 31 (9 to 88)."""
 
 _FEWEST, _LONGEST, _MOST = 50, 60, 3
 _ROWS, _OFTEN, _SELDOM = 4_000, 5, 100

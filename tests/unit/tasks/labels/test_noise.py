@@ -10,6 +10,7 @@ import pytest
 
 import cartograph
 from cartograph.data.json_files import read_json
+from tasks.labels.noise import _metrics as noise_metrics
 from tests.label_sets import WORDS
 from tests.unit.tasks.labels.conftest import ROWS, LabelAudit
 
@@ -32,6 +33,13 @@ def test_the_audit_in_memory_finds_the_same(films: LabelAudit) -> None:
     other = cartograph.audit(films.space.path.parent.parent / "films.csv", text="text", labels=list(WORDS), epochs=6).suspects
     assert list(zip(found["row"], found["label"], strict=True)) == list(zip(other.index, other["label"], strict=True))
     assert found["probability"].tolist() == other["probability"].round(4).tolist()
+
+
+def test_an_interval_alone_of_all_answers_is_among_the_metrics() -> None:
+    record = {"suspects": 3, "rows": 60, "wrong": None, "between": {"low": 0.5, "high": 30.0, "most": 40.0}}
+    metrics = noise_metrics(record, [{"name": "war", "missing": 1, "surplus": 2}])
+    assert metrics == {"suspects": 3, "suspects.share": 0.05, "wrong.low": 0.5, "wrong.high": 30.0, "wrong.most": 40.0, "suspects.war": 3}
+    assert "wrong.low" not in noise_metrics(record | {"between": None}, [])
 
 
 def test_each_label_has_its_numbers(films: LabelAudit) -> None:
