@@ -76,7 +76,7 @@ def main() -> None:
             number = doubt.wrong
             said = "no number" if number is None else f"{number.expected:.0f} ({number.low:.0f} to {number.high:.0f}, {number.most:.0f})"
             cells.append(f"{precision_of(wrong, doubt.score):.3f}  {said:<30}")
-        peers = [on_features(read, labels, wrong, 1)["ap"] for read in ([features, unit] if options.encoder else [features])]
+        peers = [on_features([read], labels, wrong, 1)["ap"] for read in ([features, unit] if options.encoder else [features])]
         name = "the author" if annotator == 0 else f"annotator {annotator}"
         print(f"{name:<12} | {wrong.sum():5} | {cells[0]} | {cells[1]} | {'  '.join(f'{value:.3f}' for value in peers)}", flush=True)
 

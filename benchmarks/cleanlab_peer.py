@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +89,29 @@ def issues(labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     return np.asarray(find_label_issues(labels, probabilities))
 
 
-def regression(features: Any, labels: np.ndarray, seed: int) -> np.ndarray:
-    """Return cross-validated class probabilities by logistic regression, with the penalty of four that has the least loss."""
+def as_read(words: Any, texts: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Return what a regression may read of texts, as the committee does without an encoder: words, or characters beside them.
+
+    Args:
+        words: features of the words, ``(n_examples, n_features)``.
+        texts: the fields of each row; characters are read of single texts only.
+    """
+    from scipy import sparse
+
+    from cartograph.features.text import character_features
+
+    characters = character_features([text for (text,) in texts]) if len(texts[0]) == 1 else None
+    return [words] if characters is None else [words, sparse.hstack([words, characters], format="csr")]
+
+
+def regression(read: Sequence[Any], labels: np.ndarray, seed: int) -> np.ndarray:
+    """Return cross-validated class probabilities by logistic regression, of the features and the penalty (of four) with the least loss.
+
+    Args:
+        read: what it may read, one or more matrices of features of the same rows.
+        labels: given label ids, ``(n_examples,)``.
+        seed: of the folds.
+    """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -98,19 +119,20 @@ def regression(features: Any, labels: np.ndarray, seed: int) -> np.ndarray:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     tried = [
         cross_val_predict(LogisticRegression(C=penalty, max_iter=300), features, labels, cv=folds, method="predict_proba")
+        for features in read
         for penalty in PENALTIES
     ]
     return np.asarray(min(tried, key=lambda found: log_loss(labels, found)))
 
 
-def on_features(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int) -> dict[str, Any]:
-    """Return its numbers on cross-validated logistic regression of these features, the best penalty's, and the seconds."""
+def on_features(read: Sequence[Any], labels: np.ndarray, wrong: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return its numbers on cross-validated logistic regression (``regression``), and the seconds."""
     from cleanlab.rank import get_label_quality_scores
 
     started = time.perf_counter()
     # Its models do not know a class that has lost all of its labels.
     labels = np.unique(labels, return_inverse=True)[1]
-    shares = regression(features, labels, seed)
+    shares = regression(read, labels, seed)
     scores = [-get_label_quality_scores(labels, shares, method=method) for method in ("self_confidence", "normalized_margin")]
     listed = issues(labels, shares)
     seconds = time.perf_counter() - started

@@ -75,7 +75,7 @@ def cell(name: str, way: str, seed: int) -> tuple[float, float, float]:
             features, noised, list(names), np.random.default_rng(13), apart=len(texts[0]) > 1, groups=groups, texts=copies
         )
         scores.append(average_precision(wrong, committee.doubt.score))
-    theirs = float(on_features(features, noised, wrong, seed)["ap"])
+    theirs = float(on_features([features], noised, wrong, seed)["ap"])
     return scores[0], scores[1], theirs
 
 

@@ -95,7 +95,7 @@ def main() -> None:
                     for people in (None, who)
                 ]
                 used += bool(doubts[1].labellers_differ)
-                shares = regression(features, given, seed)
+                shares = regression([features], given, seed)
                 listed = issues(given, shares)
                 quality = -shares[np.arange(len(given)), given]
                 scores = [*(doubt.score for doubt in doubts), quality, by_people(quality, listed, who)]

@@ -7,12 +7,14 @@ leave it. With `--committee` nothing is trained: the committee lists what it lis
 only the test of the detectors on flips is left out, which chooses nothing where there is a committee.
 
 Eight sets (`benchmarks/label_sets.py`), of each a sample of distinct texts by seed; labels wrong in none of the rows, and in 5 and 20 % in
-four ways. Printed per cell:
+five ways. Of two of these the text decides: by whom it is mistaken decides who finds them, so `instance` (naive Bayes on characters, which
+the committee has, too) stands beside `forest` (a random forest on words, which neither side has). Printed per cell:
 
-- AP: average precision of the ranking; ours on words alone, ours with the encoder's vectors, and cleanlab's (the better of its two scores,
-  chosen per cell with the truth in hand) on cross-validated logistic regression of the same TF-IDF matrix, and of the same vectors, with
-  the penalty of four that has the least cross-validated loss; Datalab on the vectors' nearest neighbours. Of pairs both sides also read
-  how alike the two texts are (`features.comparison`): beside the words, and beside the vectors for cleanlab's regression.
+- AP: average precision of the ranking; ours on words alone (with it the characters of single texts), ours with the encoder's vectors, and
+  cleanlab's (the better of its two scores, chosen per cell with the truth in hand) on cross-validated logistic regression of the same
+  TF-IDF matrix, of words or of words and characters, and of the same vectors, alone or with the words beside them as heavy as they; which
+  of the two, and which penalty of four, has the least cross-validated loss. Datalab on the vectors' nearest neighbours. Of pairs both
+  sides also read how alike the two texts are (`features.comparison`): beside the words, and beside the vectors for cleanlab's regression.
 - list: precision and length of what is listed; cleanlab's is `find_label_issues` with its defaults.
 - changed: rows that cleaning may change without a person (calibrated, at .8 or more), and how many of them are wrong.
 - wrong: how many labels are estimated to be wrong, with the interval, and at most if errors gather on hard rows, against how many are.
@@ -48,10 +50,11 @@ from tasks.engine.surroundings import prepare  # noqa: E402
 prepare()
 
 import numpy as np  # noqa: E402
-from cleanlab_peer import datalab, on_features, peer_version, precision_of  # noqa: E402
-from label_sets import KINDS, SETS, judged, plant, read  # noqa: E402
-from noise_table import OURS, THEIRS, Cell, line, reliability, summary  # noqa: E402
+from cleanlab_peer import as_read, datalab, on_features, peer_version, precision_of  # noqa: E402
+from label_sets import SETS, judged, judged_by_forest, plant, read  # noqa: E402
+from noise_table import OURS, THEIRS, WAYS, Cell, line, reliability, summary  # noqa: E402
 from real_data import DATA  # noqa: E402
+from scipy import sparse  # noqa: E402
 
 SHARES, PRECISION = (0.05, 0.2), 0.8
 
@@ -203,23 +206,25 @@ def cells(
 
     for name in names:
         for seed in seeds:
-            wanted = [("none", 0.0), *((kind, share) for kind in KINDS for share in SHARES)]
+            wanted = [("none", 0.0), *((kind, share) for kind in WAYS for share in SHARES)]
             if all((name, seed, kind, share) in done for kind, share in wanted):
                 continue
             texts, given = read(name, rows, seed)
             classes, labels = np.unique(given, return_inverse=True)
-            judgement = judged(texts, labels)
+            judgement, forest = judged(texts, labels), judged_by_forest(texts, labels)
             features = text_features([row if len(row) > 1 else row[0] for row in texts])
             compared = comparison_features(texts)
             if compared is not None:
                 features = beside_words(features, compared)
+            words = as_read(features, texts)
             with tempfile.TemporaryDirectory() as folder:
                 audits = Audits(Path(folder), texts, encoder)
                 for kind, share in wanted:
                     if (name, seed, kind, share) in done:
                         continue
-                    rng = np.random.default_rng([seed, 1 + KINDS.index(kind) if share else 0, round(100 * share)])
-                    noised = plant(labels, judgement, share, kind, rng) if share else labels.copy()
+                    rng = np.random.default_rng([seed, 1 + WAYS.index(kind) if share else 0, round(100 * share)])
+                    mistaken = (forest, "instance") if kind == "forest" else (judgement, kind)
+                    noised = plant(labels, mistaken[0], share, mistaken[1], rng) if share else labels.copy()
                     cell: Cell = {
                         "set": name,
                         "seed": seed,
@@ -238,12 +243,13 @@ def cells(
                             else audits.delivered(named, which == "vectors", which == "words" and encoder is not None)
                         )
                         cell[which] = score_ours(table, record, noised, labels) | {"seconds": seconds}
-                    cell["cleanlab words"] = on_features(features, noised, noised != labels, seed)
+                    cell["cleanlab words"] = on_features(words, noised, noised != labels, seed)
                     if encoder:
                         vectors = audits.vectors()
                         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * np.sqrt(10)
                         read_too = unit if compared is None else np.hstack([unit, with_products(compared)[0]])
-                        cell["cleanlab vectors"] = on_features(read_too, noised, noised != labels, seed)
+                        beside = sparse.hstack([read_too, np.sqrt(10) * features], format="csr")
+                        cell["cleanlab vectors"] = on_features([read_too, beside], noised, noised != labels, seed)
                         cell["datalab"] = datalab(unit, noised, noised != labels)
                     yield cell
 

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from label_sets import KINDS
 
+WAYS = (*KINDS, "forest")
+"""In which labels are made wrong: ``label_sets.plant``, and as ``instance`` by another model (``judged_by_forest``)."""
+
 OURS = ("words", "vectors")
 THEIRS = ("cleanlab words", "cleanlab vectors", "datalab")
 LATER = ("subj", "qnli", "wikiqa")
@@ -84,7 +87,7 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
         best = float(np.mean([mean[ours] - max(mean[name] for name in theirs) for mean in means.values()])) if means else float("nan")
         yield f"{ours}: ahead of {same} in {ahead} of {len(means)} means, by {gain:+.3f}; of the best of {', '.join(theirs)} by {best:+.3f}"
         given = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
-        for kind in KINDS:
+        for kind in WAYS:
             own = [cell for cell in given if cell["kind"] == kind]
             alone = [cell for cell in found if cell["kind"] == kind and cell[ours]["between"] is not None]
             covered, at_most = _held([(cell["wrong"], cell[ours]["number"][1:]) for cell in own])

@@ -23,7 +23,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np  # noqa: E402
-from cleanlab_peer import on_features, precision_of, surroundings  # noqa: E402
+from cleanlab_peer import as_read, on_features, precision_of, surroundings  # noqa: E402
 from label_sets import read  # noqa: E402
 
 SETS = {
@@ -87,7 +87,7 @@ def cells(name: str, rows: int, seed: int) -> Iterator[tuple[float, Cell]]:
         table, record, _ = by_committee(features, given, 2, None, texts)
         ends = record["wrong"] or record["between"] or {}
         listed = table["flagged"].to_numpy(zero_copy_only=False)
-        theirs = on_features(features, given, wrong, seed)
+        theirs = on_features(as_read(features, texts), given, wrong, seed)
         yield (
             share,
             Cell(
