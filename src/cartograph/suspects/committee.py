@@ -255,7 +255,8 @@ def committee_scores(
     probabilities = combine(views, given, rng)
     met = None if same is None else contradicting_copies(same, given)
     alike = trees is not None and mostly_alike(trees)
-    doubt = label_doubt(probabilities, given, alike=alike, apart=apart, copies=copies, met=met, labellers=labellers)
+    rare = trees is None and not apart
+    doubt = label_doubt(probabilities, given, alike=alike, apart=apart, rare_first=rare, copies=copies, met=met, labellers=labellers)
     return Committee(probabilities, doubt, fold, met if copies is None else copies)
 
 

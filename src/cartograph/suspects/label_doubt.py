@@ -42,6 +42,7 @@ from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
+from cartograph.suspects.missed_rows import reordered
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
@@ -118,6 +119,7 @@ def label_doubt(
     alike: bool = False,
     apart: bool = False,
     missed: bool = False,
+    rare_first: bool = False,
     copies: Copies | None = None,
     met: Copies | None = None,
     labellers: Integers | None = None,
@@ -138,6 +140,7 @@ def label_doubt(
         apart: whether a label says how two texts relate, of which words and vectors of either text know little: what they are surest
             about has exceptions, which look like wrong labels, so that nothing but ``CLEAR_APART`` is enough.
         missed: whether a label is one of several that a row may have, of which any is easily missed (``transitions``).
+        rare_first: whether rows that a rare class may have missed come as early as if it were any class (``missed_rows``).
         copies: of the rows, which the models scored without having met one another; their labels are heard, too.
         met: copies whose labels differ, which the models scored having met one another: at most one label of theirs is right.
         labellers: who gave each label, a number, ``(n_examples,)``; None where nobody knows.
@@ -194,6 +197,8 @@ def label_doubt(
         if len(given) >= FEWEST_BETWEEN:
             number = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
             apart_from_hard = between(number, score, fits=fits)
+        if rare_first:
+            score = reordered(score, weighed, anchors, share, factors)
     if len(given) < _FEWEST:
         unknown = "few rows"
     elif not estimated:
