@@ -10,9 +10,9 @@ model of the true labels finds their second class, to that class) or `annotator`
 
 Suspects are the committee's on TF-IDF. Versions: `dropped` and `relabelled` (those at `clean.precision` or above), `weighted`,
 `recommended` (what the step `clean` chooses by cross-validation on the train set), `cleanlab` (the rows of filter.find_label_issues, its
-default, dropped; it gets the out-of-fold probabilities of scikit-learn's LogisticRegression, five stratified folds, on the same matrix)
-and `oracle` (all planted errors dropped). Retrained: scikit-learn's LogisticRegression, one class against the rest, C = 10, on the TF-IDF
-matrix; or, with `--bow`, the project's default model.
+default, dropped; it gets the out-of-fold probabilities of scikit-learn's LogisticRegression, five stratified folds, on the same matrix),
+`on ours` (the same, of the committee's probabilities) and `oracle` (all planted errors dropped). Retrained: scikit-learn's
+LogisticRegression, one class against the rest, C = 10, on the TF-IDF matrix; or, with `--bow`, the project's default model.
 
 What was tuned on what: the rule of the choice and its constants on TREC and customer reviews; that rows are weighted where no number is
 known on samples of customer reviews, SST-2, SNLI and QNLI. `noise` of a
@@ -48,7 +48,7 @@ FILES = {
     "banking77": ("banking77/train.csv", "utf-8"),
 }
 CELLS = (("none", 0.0), *((kind, share) for kind in ("uniform", "one-way", "instance", "annotator") for share in (0.05, 0.2)))
-VERSIONS = ("original", "dropped", "relabelled", "weighted", "recommended", "cleanlab", "oracle")
+VERSIONS = ("original", "dropped", "relabelled", "weighted", "recommended", "cleanlab", "on ours", "oracle")
 ARMS = {"original": "original", "drop": "dropped", "relabel": "relabelled", "down-weight": "weighted"}
 FOLDS, C, TEST_ROWS, TRAIN_ROWS = 5, 10.0, 2_500, 5_000
 PRECISION, RELABEL_ABOVE = 0.8, 0.9
@@ -101,8 +101,8 @@ def plant(labels: np.ndarray, known: np.ndarray, kind: str, share: float, rng: n
     return noised, planted
 
 
-def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[str], seed: int) -> tuple[dict[str, Any], Any]:
-    """Return the outcome of each way of cleaning, and the choice between them."""
+def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[str], seed: int) -> tuple[dict[str, Any], Any, np.ndarray]:
+    """Return the outcome of each way of cleaning, the choice between them, and the committee's class probabilities."""
     import pyarrow as pa
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
@@ -133,12 +133,13 @@ def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[st
 
     ways = ways_of(examples, noise, {})
     if doubt.wrong is None and doubt.unknown not in WEIGHABLE:
-        return ways, kept_as_it_is("no estimate")
+        return ways, kept_as_it_is("no estimate"), np.asarray(committee.probabilities)
     known = doubt.wrong is not None and well_determined(doubt.wrong.expected, doubt.wrong.low)
     compared = ways if doubt.wrong is not None else {arm: ways[arm] for arm in ("original", "down-weight")}
     again, rng = doubted_again(among, examples, {}, compared, ways_of), np.random.default_rng([seed, 1])
     right = 1.0 - noise["probability"].to_numpy()
-    return ways, choose_arm(features, noised, len(classes), right, compared, rng, again=again, known=known)
+    choice = choose_arm(features, noised, len(classes), right, compared, rng, again=again, known=known)
+    return ways, choice, np.asarray(committee.probabilities)
 
 
 def linear(features: Any, labels: np.ndarray, weights: np.ndarray, test: Any, n_classes: int) -> np.ndarray:
@@ -215,13 +216,13 @@ def run(
     train, test, features, unseen, characters, known = parts
     rng = np.random.default_rng([seed, round(100 * share), len(kind)])
     noised, planted = plant(labels[train], known, kind, share, rng)
-    ways, choice = arms_of(features, characters, noised, classes, seed)
+    ways, choice, of_committee = arms_of(features, characters, noised, classes, seed)
     versions = {
         ARMS[arm]: (way.kept, way.labels.astype(int), np.ones(len(train)) if way.weights is None else way.weights)
         for arm, way in ways.items()
     }
-    listed = issues(noised, probabilities(features, noised, seed))
-    versions["cleanlab"] = (~listed, noised, np.ones(len(train)))
+    for version, shares in (("cleanlab", probabilities(features, noised, seed)), ("on ours", of_committee)):
+        versions[version] = (~issues(noised, shares), noised, np.ones(len(train)))
     versions["oracle"] = (~planted, noised, np.ones(len(train)))
     right: dict[str, Any] = {}
     for version, (kept, after, weights) in versions.items():

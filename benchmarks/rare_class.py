@@ -5,9 +5,9 @@
 Texts of two classes (`benchmarks/label_sets.py`): one class of TREC, Subj, customer reviews, SST-2, Banking77 or WikiQA against all others,
 drawn so that it is a fiftieth to an eighth of the rows. Then 0, 30 or 50 % of its rows are labelled as the other. Ours is the committee on
 words and characters; cleanlab gets the out-of-fold probabilities of scikit-learn's LogisticRegression on the same words, or on words and
-characters, the best of both and of four penalties by loss, the better of two rankings, and what `find_label_issues` lists. That the interval
-reaches as far as one rare class may have been missed was chosen on draws of these sets but WikiQA, and on tables of KEEL; the order of the
-rows on draws of these sets but WikiQA.
+characters, the best of both and of four penalties by loss, the better of two rankings, and what `find_label_issues` lists. That the
+interval reaches as far as one rare class may have been missed was chosen on draws of these sets but WikiQA, and on tables of KEEL; the
+order of the rows on draws of these sets but WikiQA.
 """
 
 from __future__ import annotations
