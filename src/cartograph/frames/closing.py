@@ -13,8 +13,9 @@ from cartograph.frames.tables import Written, write_tables
 from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
-from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
+from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
+from cartograph.page.stretches import filled_sentence, shifted_sentence
 from cartograph.page.verdict import beyond_interval, outcomes, whole_classes
 from cartograph.wording import counted, labels_wrong
 
@@ -42,7 +43,8 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
         unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else f"{what} cannot be estimated; {NONE_SURE}"
         say(f"{part}; {unknown}")
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
-    where = (shifted_sentence(page), contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
+    stretches = (shifted_sentence(page), filled_sentence(page))
+    where = (*stretches, contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
     for line in filter(None, (*whole_classes(page), rule, *where)):
         say(line)
     say("")

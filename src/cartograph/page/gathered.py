@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.ingest.labeller_names import labeller_sentence
-from cartograph.ingest.strata import AGREEING, COLUMN, FILE, LABELLED_BY, labellers_of
+from cartograph.ingest.strata import AGREEING, COLUMN, FILE, LABELLED_BY, ORDER, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
 from cartograph.page.read_verdict import GATHER
+from cartograph.page.stretches import filled_down, shifted_sentence
 from cartograph.suspects.gathering import Gathering
-from cartograph.suspects.shifted import FEWEST, shifted
-from cartograph.wording import about, count, counted, cut, listing, share
+from cartograph.wording import about, count, counted, cut, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
@@ -24,8 +24,11 @@ suspects as of all others; how many classes at least are suggested for them; and
 
 
 def gathered_sentence(audit: Audit) -> str:
-    """Return where suspects gather the most; empty where they gather nowhere."""
-    if not (found := _gatherings(audit)):
+    """Return where suspects gather the most; empty where they gather nowhere, or in rows that are named as shifted or filled down."""
+    found = _gatherings(audit)
+    if any(one.stratum == ORDER for one in found) and (filled_down(audit) or shifted_sentence(audit)):
+        found = [one for one in found if one.stratum != ORDER]
+    if not found:
         return ""
     first, *others = found[:_NAMED]
     of = f"{count(first.suspects)} of the {count(len(audit.flagged))}, among {share(first.rows, audit.rows)} of the rows"
@@ -34,32 +37,6 @@ def gathered_sentence(audit: Audit) -> str:
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
         ask += f". If `{_column(first.stratum)}` says who labelled, name it ({_option(audit).strip(':= ')}): more is found then"
     return f"{GATHER} {_where(first)} ({of}){more}: {ask}."
-
-
-def shifted_sentence(audit: Audit) -> str:
-    """Return that labels look shifted by a row, and where; empty where they do not."""
-    if audit.several or audit.suspects is None or not len(audit.flagged):
-        return ""
-    number, suggested = audit.examples["row"].to_numpy(), audit.suspects.rows["suggested"].to_numpy()
-    source = audit.examples["source"].combine_chunks().dictionary_encode()
-    suspect, files, of_file = np.isin(np.arange(audit.rows), audit.flagged), source.dictionary.to_pylist(), source.indices.to_numpy()
-    said = []
-    # Of pictures each may be a file: those without enough suspects are not looked at one by one.
-    for place in np.flatnonzero(np.bincount(of_file[suspect], minlength=len(files)) >= FEWEST).tolist():
-        rows = np.flatnonzero(of_file == place)
-        rows = rows[np.argsort(number[rows], kind="stable")]
-        if (found := shifted(audit.gold[rows], suspect[rows], suggested[rows])) is not None:
-            said.append((found, rows, f" of {cut(files[place], _LONGEST)}" if len(files) > 1 else ""))
-    if not said:
-        return ""
-    found, rows, where_from = max(said, key=lambda one: one[0].suspects)
-    blocks = [f"{count(int(number[rows[first]]))} to {count(int(number[rows[last]]))}" for first, last in found.blocks[:_NAMED]]
-    more = f" and {counted(len(found.blocks) - _NAMED, 'more stretch', 'more stretches')}" if len(found.blocks) > _NAMED else ""
-    where = "next row" if found.offset > 0 else "row before"
-    of = f"{count(found.suspects)} of the {counted(len(audit.flagged), 'suspect')} (rows {listing(blocks)}{more}{where_from})"
-    return (
-        f"Labels look shifted by one row: the label that models expect stands on the {where} of {of}: see how labels were joined to rows."
-    )
 
 
 def contradicting_sentence(audit: Audit) -> str:
@@ -89,6 +66,8 @@ def catch_all_sentence(audit: Audit) -> str:
         or np.count_nonzero(others) < _CLASSES
         or others.max() > _FIRST * suspects[first]
     ):
+        return ""
+    if any(run.label == first and run.suspects > _FIRST * suspects[first] for run, _ in filled_down(audit)):
         return ""
     name, of = cut(audit.info.labels[first], _LONGEST), f"{count(int(suspects[first]))} of the {count(len(given))}"
     elsewhere_too = f"models would give these rows to {count(int(np.count_nonzero(others)))} other classes"

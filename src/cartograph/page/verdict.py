@@ -19,11 +19,12 @@ from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeh
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_lines, blind_number
 from cartograph.page.cleaning_effect import cleaning_lines
-from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence, shifted_sentence
+from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
+from cartograph.page.stretches import filled_sentence, shifted_sentence
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
 _ELSEWHERE = ("failed_", "training_")
@@ -64,7 +65,13 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _criticals(audit),
         _since(audit),
         whole_classes(audit),
-        [shifted_sentence(audit), contradicting_sentence(audit), gathered_sentence(audit), catch_all_sentence(audit)],
+        [
+            shifted_sentence(audit),
+            filled_sentence(audit),
+            contradicting_sentence(audit),
+            gathered_sentence(audit),
+            catch_all_sentence(audit),
+        ],
         blind_lines(audit),
         beyond_interval(audit),
         outcomes(audit),

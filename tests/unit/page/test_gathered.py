@@ -14,8 +14,8 @@ from cartograph.page.gathered import (
     gathered_table,
     labellers_sentence,
     labellers_table,
-    shifted_sentence,
 )
+from cartograph.page.stretches import filled_sentence, shifted_sentence
 from cartograph.page.verdict import verdict
 from cartograph.schema import examples_schema
 from tests.page_audits import audit_of_texts, with_suspects
@@ -157,6 +157,31 @@ def test_labels_that_a_join_shifted_by_a_row_are_said_to_be(texts: Audit, offset
     two = examples.set_column(source, examples.schema.field("source"), pa.array(["a.csv"] * 60 + ["b.csv"] * 340)).take(order)
     assert f"(rows {first} to {last} of b.csv): see" in shifted_sentence(replace(shuffled, examples=two))
     assert shifted_sentence(texts) == ""
+
+
+def test_a_label_that_was_filled_down_is_named_with_its_rows_and_is_no_catch_all(texts: Audit) -> None:
+    true = np.random.default_rng(4).integers(0, 8, 400)
+    given = true.copy()
+    given[220:270] = 5
+    given[40:60] = 2
+    rows = np.flatnonzero(given != true).tolist()
+    place = texts.examples.schema.get_field_index("label")
+    examples = texts.examples.set_column(place, texts.examples.schema.field("label"), pa.array(given, pa.int32()))
+    eight = replace(texts.info, labels=tuple("abcdefgh"))
+    examples = examples.replace_schema_metadata(examples_schema(eight, annotators=True).metadata)
+    found = with_suspects(replace(texts, examples=examples), flagged=tuple(rows))
+    assert found.suspects is not None
+    named = found.suspects.rows.set_column(3, found.suspects.rows.schema.field(3), pa.array(true, pa.int32()))
+    filled = with_parts(replace(found, suspects=replace(found.suspects, rows=named)), order=[f"{row // 40}" for row in range(400)])
+    said = filled_sentence(filled)
+    first, last = 220 - (given[219] == 5), 269 + (given[270] == 5)
+    assert said.startswith(
+        f"Suspects gather in the rows {first} to {last} ({np.count_nonzero(true[220:270] != 5)} of the {len(rows)}), all "
+    )
+    assert "of which have the label `f`, and in " in said and "(`c`, " in said
+    assert said in verdict(filled).lines
+    assert (gathered_sentence(filled), catch_all_sentence(filled)) == ("", ""), "the same rows are not named again, nor said to be right"
+    assert filled_sentence(texts) == ""
 
 
 def test_rows_of_equal_texts_under_other_labels_are_said_from_a_hundredth_on(texts: Audit) -> None:
