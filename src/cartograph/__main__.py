@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("cartograph", description="Find the wrong, ambiguous and too-easy labels in a dataset.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
-    audit.add_argument("file", help="CSV, TSV, JSONL or Parquet, one row per example")
+    audit.add_argument("file", help="CSV, TSV, JSONL, Parquet or Excel (.xlsx), one row per example")
     audit.add_argument("--text", default=[], action="append", help="the text column (default: text); give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")

@@ -111,7 +111,8 @@ def audit(
     says that nothing could be learnt from them.
 
     Args:
-        frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
+        frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL, Parquet or Excel file; its index comes back with the
+            results.
         text: the column of the texts, or two columns of pairs.
         label: the column of the given labels, one per row.
         labels: for rows with several labels, instead of ``label``: the column that lists them (or names between ``|``, ``;`` or commas),

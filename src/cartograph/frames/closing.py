@@ -42,6 +42,8 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
         what = "how many labels are wrong"
         unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else f"{what} cannot be estimated; {NONE_SURE}"
         say(f"{part}; {unknown}")
+        for line in beyond_interval(page):
+            say(line)
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     stretches = (shifted_sentence(page), filled_sentence(page))
     where = (*stretches, contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))

@@ -79,7 +79,7 @@ def read_label_rows(
     """Read a frame or a file whose rows have several labels; what cannot be used is set aside with its reason.
 
     Args:
-        data: a frame, or the path of a CSV, TSV, JSONL or Parquet file.
+        data: a frame, or the path of a CSV, TSV, JSONL, Parquet or Excel file.
         text: the text column, or the two of pairs; empty of a table of features.
         labels: the column of lists or of separated names, or the columns of 0 and 1 (``ingest.label_sets``).
         features: of a table of features its columns; True: every column beside the labels that can be one.

@@ -84,7 +84,7 @@ def opened(
         links: the columns that are read beside these: whose equal values link rows, and who gave the label.
 
     Raises:
-        InputError: a file that cannot be read, or a column of a frame that is missing.
+        InputError: a file that cannot be read, or a column of a frame that is missing, or there twice, or whose names have levels.
     """
     if not isinstance(data, pd.DataFrame):
         source = source_of(data, form)
@@ -97,6 +97,7 @@ def opened(
             if name not in frame and (item := column_at(batch.table, name)) is not None:
                 frame[name] = item.to_pandas().to_numpy()
         return file, frame
+    _require_plain_names(data)
     if asked:
         data = data.set_axis(data.columns.map(str), axis=1)
     labels = [part for name in labels for part in parts_of(name, data.columns)]
@@ -121,9 +122,19 @@ def _plain(value: Any) -> str | None:
     return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
 
+def _require_plain_names(frame: pd.DataFrame) -> None:
+    if (levels := frame.columns.nlevels) > 1:
+        raise InputError(
+            f"the frame's column names have {levels} levels, but one is needed: "
+            "frame.columns = ['_'.join(map(str, name)) for name in frame]."
+        )
+
+
 def _require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.")
+        if (number := int((frame.columns == name).sum())) > 1:
+            raise InputError(f"the frame has {number} columns {name!r}; rename or drop the others.")
     if not len(frame):
         raise InputError("the frame has no rows.")

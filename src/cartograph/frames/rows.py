@@ -162,7 +162,7 @@ def read_rows(
     """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
 
     Args:
-        data: a frame, or the path of a CSV, TSV, JSONL or Parquet file.
+        data: a frame, or the path of a CSV, TSV, JSONL, Parquet or Excel file.
         text: the text column, or the two of pairs; empty of a table of features.
         label: the label column; ``a+b+c`` for the majority of several, which becomes a column of that name.
         features: of a table of features its columns; True: every column beside the label that can be one.
@@ -171,11 +171,13 @@ def read_rows(
         labelled_by: the column that says who gave the label; empty without one.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, or that links rows and is read as well, or no row that can be
-            used.
+        InputError: a file that cannot be read, a column that is missing, or that links rows or is the label and is read as well, or no
+            row that can be used.
     """
     names = text_names(text)
     asked = asked_features(names, features)
+    if label in (*names, *asked):
+        raise InputError(f"column {label!r} is the label, and named in `{'features' if asked else 'text'}`, too; leave it out there.")
     links = other_column("linked", linked, [*names, *asked, label])
     who = other_column("labelled_by", labelled_by, [*names, *asked, label])
     file, given = opened(data, names, asked, (label,), form, tuple(dict.fromkeys(links + who)))

@@ -147,10 +147,10 @@ def _criticals(audit: Audit) -> list[str]:
 def beyond_interval(audit: Audit) -> list[str]:
     """Return which errors are not in the interval: those that follow from the rows; once people have looked, what they show."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    wrong = record.get("wrong")
+    wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
     if audit.reviewed is not None:
         return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
+    if wrong is None or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
         return []
     hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
     rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
@@ -158,13 +158,21 @@ def beyond_interval(audit: Audit) -> list[str]:
 
 
 def outcomes(audit: Audit) -> list[str]:
-    """Return, of a table with suspects, what nobody can see from it: that labels may be outcomes, whose exceptions are no errors."""
+    """Return, where some labels look wrong for sure, what nobody can see from the rows: that labels may follow from something else."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    if not audit.info.features or not len(audit.flagged) or record.get("wrong") is None:
+    wrong = record.get("wrong") if record.get("calibrated") or audit.info.features else None
+    if wrong is None or not len(audit.flagged) or audit.several:
+        return []
+    if audit.info.features:
+        return [
+            "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions "
+            "look like wrong labels."
+        ]
+    if audit.info.images or round(wrong["low"]) < 1:
         return []
     return [
-        "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions look "
-        "like wrong labels."
+        "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "
+        "wrong labels."
     ]
 
 

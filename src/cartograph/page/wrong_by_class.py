@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.clean.cleaning import unknown_classes
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Column, Table
 from cartograph.page.rows import LONGEST_NAME
@@ -20,8 +21,8 @@ _FEWEST, _NAMED, _LISTED = 5, 2, 40
 def wrong_by_class(audit: Audit) -> Table | None:
     """Return how many labels of each class are estimated to be another; None where no number can be given."""
     record = audit.suspects.record if audit.suspects is not None else {}
-    found = record["wrong"].get("pairs") if record.get("calibrated") else None
-    if not found or audit.several:
+    found = _of_known_classes(audit, record["wrong"].get("pairs", ())) if record.get("calibrated") and not audit.several else ()
+    if not found:
         return None
     meant = class_forms(audit.info.labels, audit.gold).first[audit.gold]
     rows = np.bincount(meant, minlength=len(audit.info.labels))
@@ -49,10 +50,17 @@ def _rounded(number: float) -> int:
 
 def most_often(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return between which classes most labels are wrong; nothing where hardly any is."""
-    if audit.several or not pairs or pairs[0]["expected"] < _FEWEST:
+    found = () if audit.several else _of_known_classes(audit, pairs)
+    if not found or found[0]["expected"] < _FEWEST:
         return []
     named = []
-    for pair in pairs[:_NAMED]:
+    for pair in found[:_NAMED]:
         given, true = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
         named.append(f"{given} should be {true} (about {about(pair['expected'])})")
     return [f"Most often, {' and '.join(named)}."]
+
+
+def _of_known_classes(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the pairs but for those of a class of which nearly all rows are suspects: what its rows should be is not known either."""
+    unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels)).tolist()
+    return [pair for pair in pairs if pair["given"] not in unknown]

@@ -75,7 +75,8 @@ def between(number: WrongLabels, score: Floats, *, fits: bool) -> Between | None
     if number.high > _MOST_SAID * len(score):
         return None
     sure = float(score[score >= _SURE].sum()) / 2.0 - _LOOK_SURE * len(score)
-    return Between(max(min(number.low, sure), 0.0) if fits else 0.0, number.high, number.most)
+    high = max(number.high, 1.0)
+    return Between(max(min(number.low, sure), 0.0) if fits else 0.0, high, max(number.most, high))
 
 
 def wrong_labels(

@@ -140,3 +140,18 @@ def test_the_majority_of_several_columns_is_a_column_of_its_own(from_file: bool,
 def test_a_column_that_is_named_twice_is_refused() -> None:
     with pytest.raises(InputError, match="column 'text' is named twice as a text"):
         read_rows(pd.DataFrame({"text": ["a", "b"], "label": ["x", "y"]}), ["text", "text"], "label")
+
+
+def test_a_label_that_is_read_too_and_names_that_are_there_twice_or_have_levels_are_refused() -> None:
+    frame = pd.DataFrame({"size": [1, 2], "text": ["a", "b"], "label": ["x", "y"]})
+    with pytest.raises(InputError, match="column 'label' is the label, and named in `features`, too; leave it out there"):
+        read_rows(frame, (), "label", features=["size", "label"])
+    with pytest.raises(InputError, match="column 'label' is the label, and named in `text`, too"):
+        read_rows(frame, "label", "label")
+    for twice in ("size", "label"):
+        with pytest.raises(InputError, match=f"the frame has 2 columns '{twice}'; rename or drop the others"):
+            read_rows(pd.concat([frame, frame[[twice]]], axis=1), (), "label", features=True)
+    assert len(read_rows(pd.concat([frame, frame[["size"]]], axis=1), "text", "label").ingested.examples) == 2, "nobody reads the sizes"
+    levels = frame.set_axis(pd.MultiIndex.from_product([["all"], frame.columns]), axis=1)
+    with pytest.raises(InputError, match="the frame's column names have 2 levels, but one is needed"):
+        read_rows(levels, ("all", "text"), "label")

@@ -9,6 +9,7 @@ from cartograph.clean.reviewed import DECIDED
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
+from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
 from cartograph.schema import Feature, examples_schema
@@ -168,6 +169,14 @@ def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audi
     assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none stands out from hard rows")
 
 
+def test_what_is_not_counted_is_said_of_an_interval_without_a_number_too(audit: Audit) -> None:
+    alone = {"calibrated": False, "wrong": None, "unknown": "few rows"}
+    lines = verdict(with_suspects(audit, **alone, between={"low": 0.0, "high": 10.0, "most": 57.0})).lines
+    assert any(line.startswith(f"{BEYOND} those that gather on hard rows (with them up to 57), and") for line in lines)
+    for none in (None, {"low": 0.0, "high": 10.0, "most": 11.0}):
+        assert not any(line.startswith(BEYOND) for line in verdict(with_suspects(audit, **alone, between=none)).lines)
+
+
 def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> None:
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 5.0}
     found = with_suspects(audit, calibrated=True, wrong=wrong)
@@ -176,6 +185,10 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
         "like wrong labels."
     )
     assert line not in verdict(found).lines
+    of_texts = "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look "
+    assert f"{of_texts}like wrong labels." in verdict(found).lines
+    for unsure in (with_suspects(audit, calibrated=True, wrong=wrong | {"low": 0.2}), with_suspects(audit, calibrated=False, wrong=None)):
+        assert not any(said.startswith(of_texts) for said in verdict(unsure).lines)
     info = replace(found.info, task="table", features=(Feature("size", "number"),))
     table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
     assert line in verdict(table).lines

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cartograph.page.audit import Audit
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.wrong_by_class import most_often, wrong_by_class
@@ -39,6 +41,15 @@ def test_nothing_is_said_of_pairs_without_a_number_or_of_a_handful(audit: Audit)
     assert wrong_by_class(with_suspects(audit, calibrated=True, wrong={**WRONG, "pairs": []})) is None
     assert wrong_by_class(with_several_labels(with_suspects(audit, calibrated=True, wrong=WRONG))) is None
     assert most_often(audit, [{**PAIRS[0], "expected": 3.0}]) == most_often(audit, []) == []
+
+
+def test_of_a_class_that_the_models_do_not_know_it_is_not_said_what_it_should_be(audit: Audit) -> None:
+    flagged = tuple(np.flatnonzero(audit.gold == 1).tolist())
+    estimated = with_suspects(audit, flagged=flagged, calibrated=True, wrong=WRONG)
+    table, names = wrong_by_class(estimated), audit.info.labels
+    assert table is not None and [line[:2] for line in table.cells] == [(names[0], names[1])]
+    assert most_often(estimated, PAIRS) == []
+    assert most_often(estimated, [PAIRS[0], {**PAIRS[1], "expected": 7.0}]) == [f"Most often, {names[0]} should be {names[1]} (about 7)."]
 
 
 def test_of_many_pairs_the_most_frequent_are_listed(audit: Audit) -> None:

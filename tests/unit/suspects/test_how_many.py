@@ -69,5 +69,6 @@ def test_where_no_number_can_be_given_the_least_is_by_what_looks_surely_wrong_be
     assert between(number, few, fits=True) == Between(0.0, 340.0, 430.0), "half of 36 is below a fiftieth of the rows"
     assert between(number, many, fits=True) == pytest.approx((45.0 - 20.0, 340.0, 430.0))
     assert between(number, many, fits=False) == Between(0.0, 340.0, 430.0), "labels that do not go wrong so prove nothing"
+    assert between(WrongLabels(0.1, 0.0, 0.2, 0.3), few, fits=True) == Between(0.0, 1.0, 1.0), "one may always be wrong"
     assert between(WrongLabels(20.0, 3.0, 40.0, 50.0), many, fits=True) == Between(3.0, 40.0, 50.0), "never above the number's own"
     assert between(number, many[:679], fits=True) is None, "more than half says nothing"
