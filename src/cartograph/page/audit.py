@@ -250,7 +250,7 @@ class Audit:
         if self.suspects is not None:
             suggested, sure = (self.suspects.rows[name].to_numpy() for name in ("suggested", "suggested_probability"))
             spreads += [spread for spread in [of_sure_rows(self.gold, suggested, sure, suspect)] if spread is not None]
-        return gatherings(self.strata, spreads, suspect)
+        return gatherings(self.strata, spreads, suspect, self.examples["row"].to_numpy())
 
     @property
     def suspects_drawn(self) -> Integers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 from scipy.stats import poisson
 
 from cartograph.data.arrays import Bools, Floats, Ids, Integers
+from cartograph.ingest.strata import ORDER
 from cartograph.schema import UID
 
 FEWEST, TIMES, CHANCE = 10, 2.0, 0.001
@@ -18,6 +19,9 @@ FEWEST, TIMES, CHANCE = 10, 2.0, 0.001
 probability, all parts that were looked at together, that one looks so by chance."""
 
 _SAME, _SURE = 0.8, 0.1
+
+_MOST = 2_000
+"""Suspects around a part up to which the stretch of rows is looked for in which they gather: every two of them may be its ends."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def of_sure_rows(labels: Ids, suggested: Ids, probability: Floats, suspect: Bool
     return Spread(np.where(suspect, suggested, labels), suspect | (known & (1.0 - probability >= least)))
 
 
-def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools) -> list[Gathering]:
+def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools, record: Integers | None = None) -> list[Gathering]:
     """Return where suspects gather, the most beyond what is expected first; of parts that are nearly the same rows, the first alone.
 
     A part's suspects are compared with what it would have by each spread, and are more by all. The tail is Poisson's, which is above that
@@ -92,6 +96,8 @@ def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools) -> l
         strata: of ``strata_of``.
         spreads: of its rows, one or more.
         suspect: (n_examples,) whether a row's label is suspect.
+        record: (n_examples,) the number of each row in the file: a part of the rows in their order then becomes the stretch around it in
+            which the suspects gather most. None: the parts stay tenths of the file.
     """
     if np.count_nonzero(suspect) < FEWEST:
         return []
@@ -114,8 +120,49 @@ def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools) -> l
             chance = float(poisson.sf(suspects[number] - 1, most[number]))
             mine = np.flatnonzero(there)[part == number]
             found.append((chance, mine, Gathering(name, names[number], int(suspects[number]), int(rows[number]), float(most[number]))))
-    sure = [(mine, one) for chance, mine, one in found if chance * tested < CHANCE]
-    return _apart(sorted(sure, key=lambda pair: pair[1].expected - pair[1].suspects))
+    beyond = [(mine, one) for chance, mine, one in found if chance * tested < CHANCE]
+    sure = sorted(beyond, key=lambda pair: pair[1].expected - pair[1].suspects)
+    if record is not None:
+        expected_of = np.max(each, axis=0)
+        sure = [_around(mine, one, record, suspect, expected_of) if one.stratum == ORDER else (mine, one) for mine, one in sure]
+    return _apart(sure)
+
+
+def _around(mine: Integers, one: Gathering, record: Integers, suspect: Bools, expected: Floats) -> tuple[Integers, Gathering]:
+    """Return the rows of the stretch in which the suspects of a part of the file gather, and the gathering there.
+
+    Of all stretches within the part and as many rows on either side that begin and end with a suspect, the one that is likeliest by its
+    suspects and those outside, Poisson with a rate of its own (the scan statistic of Kulldorff, Communications in Statistics 1997).
+    """
+    order = np.argsort(record, kind="stable")
+    places = np.flatnonzero(np.isin(order, mine, assume_unique=True))
+    first = max(int(places[0]) - len(places), 0)
+    window = order[first : int(places[-1]) + 1 + len(places)]
+    at = np.flatnonzero(suspect[window])
+    if not FEWEST <= len(at) <= _MOST:
+        return mine, one
+    before = np.concatenate([[0.0], np.cumsum(expected[window])])
+    best, ends = 0.0, (0, len(window) - 1)
+    for start in range(len(at) - FEWEST + 1):
+        last = at[start + FEWEST - 1 :]
+        inside = np.arange(FEWEST, FEWEST + len(last))
+        due = np.maximum(before[last + 1] - before[at[start]], 1e-9)
+        gain = _likelier(inside, due, len(at) - inside, np.maximum(before[-1] - due, 1e-9))
+        if gain.max() > best:
+            best, ends = float(gain.max()), (int(at[start]), int(last[gain.argmax()]))
+    rows = window[ends[0] : ends[1] + 1]
+    if not np.isin(rows, mine).any():
+        return mine, one
+    part = f"{int(record[rows[0]]):,} to {int(record[rows[-1]]):,}"
+    return rows, replace(one, part=part, suspects=int(suspect[rows].sum()), rows=len(rows), expected=float(expected[rows].sum()))
+
+
+def _likelier(inside: Integers, due: Floats, outside: Integers, due_outside: Floats) -> Floats:
+    """Return the log likelihood ratio of two rates, of what is expected inside and outside, against one; 0 where it is less inside."""
+    rate, other = inside / due, np.maximum(outside, 1e-9) / due_outside
+    common = (inside + outside) / (due + due_outside)
+    found: Floats = np.where(rate > other, inside * np.log(rate / common) + outside * np.log(other / common), 0.0)
+    return found
 
 
 def _apart(found: Sequence[tuple[Integers, Gathering]]) -> list[Gathering]:

@@ -88,3 +88,21 @@ def test_where_models_say_too_little_labels_alone_are_compared() -> None:
     labels, suspect = np.array([0, 1, 1]), np.array([False, True, False])
     assert of_sure_rows(labels, np.array([1, -1, 0]), np.array([0.1, np.nan, 0.2]), suspect) is None
     assert of_sure_rows(labels, np.array([1, 0, 0]), np.array([0.1, 0.9, 0.2]), np.zeros(3, bool)) is None
+
+
+def test_of_the_rows_in_their_order_the_stretch_is_named_whatever_the_tenths() -> None:
+    rng = np.random.default_rng(8)
+    spread = [of_labels(np.zeros(1000, int))]
+    for first, last in ((270, 360), (0, 60), (930, 999)):
+        block = (np.arange(1000) >= first) & (np.arange(1000) <= last)
+        suspect = np.where(block, rng.random(1000) < 0.5, rng.random(1000) < 0.02)
+        tenths = pa.array([f"{row // 100 * 100 + 1} to {row // 100 * 100 + 100}" for row in range(1000)]).dictionary_encode()
+        # The rows stand in another order than the file's, whose records are counted from 1.
+        order = rng.permutation(1000)
+        parts = pa.table({"uid": [str(row) for row in order], "order": tenths.take(pa.array(order))})
+        (found,) = gatherings(parts, spread, suspect[order], order + 1)
+        begin, end = (int(number.replace(",", "")) for number in found.part.split(" to "))
+        assert abs(begin - first - 1) <= 8 and abs(end - last - 1) <= 8
+        assert found.suspects == np.count_nonzero(suspect[begin - 1 : end]) and found.rows == end - begin + 1
+        assert found.expected == pytest.approx(suspect.mean() * found.rows)
+        assert all(part.part in tenths.dictionary.to_pylist() for part in gatherings(parts, spread, suspect[order]))
