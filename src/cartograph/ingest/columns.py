@@ -239,7 +239,17 @@ def _found(file: File, alternatives: Alternatives) -> str:
     if named := [name for name, what in file.batch.stated.items() if what == "class"]:
         use = f"use `--label {shlex.quote(named[0])}`"
         raise NoColumnError(f"{file.name} has no column {wanted}; its header says that `{named[0]}` is the class: {use}.")
-    raise NoColumnError(f"{file.name} has no column {wanted}; {columns}")
+    raise NoColumnError(f"{file.name} has no column {wanted}; {columns}{_header_below(file, alternatives)}")
+
+
+def _header_below(file: File, alternatives: Alternatives) -> str:
+    """Return in which of the first rows a column's name stands, as above a header there may be titles; empty where in none."""
+    table = file.batch.table.slice(0, 20)
+    texts = [column for column in table.columns if pa.types.is_string(column.type)]
+    for place, row in enumerate(zip(*(column.to_pylist() for column in texts), strict=True)):
+        if name := next((name for name in alternatives if name in [cell.strip() for cell in row if cell]), None):
+            return f" `{name}` stands in record {file.batch.rows[place].as_py()}: if that is the header, delete the rows above it."
+    return ""
 
 
 def _annotators(file: File, alternatives: Alternatives) -> pa.ChunkedArray:

@@ -183,6 +183,11 @@ def read(source: Source) -> Batch:
         if source.columns and {record.reason for record in whole.rejected} == {WRONG_NUMBER}:
             fields = first.detail.replace(" instead of ", ", `columns` names ")
             raise InputError(f"{source.name}: its records have {fields}; give each field a name, or an empty one to leave it out.")
+        if {record.reason for record in whole.rejected} == {WRONG_NUMBER} and len({record.detail for record in whole.rejected}) == 1:
+            raise InputError(
+                f"{source.name}: each of its {len(whole.rejected):,} records has {first.detail}, as its header has. If each line ends with "
+                "a delimiter, let the header end with one, too; else set `format`, `delimiter` or `quoting` to what the file has."
+            )
         raise InputError(
             f"{source.name}: none of its {len(whole.rejected):,} records can be read as {kind}; the first, row {first.row}: {first.reason} "
             f"({first.detail}). Set `format`, `delimiter` or `quoting` to what the file has."

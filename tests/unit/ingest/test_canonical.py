@@ -122,6 +122,12 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
         ),
         (["a,", "b,-"], {}, "train (train.csv): none of its 2 rows can be used: 1 no label, 1 no majority label."),
         (some_rows(), {"text": "txt"}, "train.csv has no column `txt`; its columns are text, label; did you mean `text`?"),
+        (
+            ["Reviews,", ",", "Body , Verdict", *some_rows()],
+            {"text": "Body"},
+            "train.csv has no column `Body`; its columns are text, label. `Body` stands in record 3: if that is the header, delete the "
+            "rows above it.",
+        ),
         (some_rows(), {"text": ["Review", "Body"]}, "train.csv has no column `Review`; its columns are text, label."),
         (
             some_rows(),

@@ -67,6 +67,17 @@ def test_ragged_csv_rows_are_rejected_with_their_number(tmp_path: Path) -> None:
     assert [record.record for record in batch.rejected] == ["3", "4,5,6"]
 
 
+def test_of_lines_that_all_end_with_a_delimiter_it_is_said_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        read(source(tmp_path, "x.csv", "a,b c\n1,2,\n3,4,\n"))
+    assert str(refused.value).endswith(
+        "x.csv: each of its 2 records has 3 fields instead of 2, as its header has. If each line ends with a delimiter, let the header end "
+        "with one, too; else set `format`, `delimiter` or `quoting` to what the file has."
+    )
+    ended = read(source(tmp_path, "y.csv", "a,b c,\n1,2,\n3,4,\n"))
+    assert {name: ended.table[name].to_pylist() for name in ("a", "b c")} == {"a": ["1", "3"], "b c": ["2", "4"]}
+
+
 def test_a_quote_that_is_never_closed_rejects_its_own_row_only(tmp_path: Path) -> None:
     lines = ["a,b", "1,fine", '2,"never closed', *(f"{index},fine" for index in range(3, 3000)), '3000,"closed"']
     batch = read(source(tmp_path, "x.csv", "\n".join(lines) + "\n"))
