@@ -187,12 +187,14 @@ def _texts(given: argparse.Namespace) -> list[str]:
 def _form(given: argparse.Namespace) -> FileForm:
     """Return how the file is read; of a text file that is not UTF-8 its encoding is said, where it is not given."""
     from cartograph.frames.opened import FileForm
+    from cartograph.read.encodings import mixed_sentence
     from cartograph.read.formats import guessed_encoding
 
     columns = tuple(names_between_commas(given.columns)) if given.columns else ()
     if given.encoding or (found := guessed_encoding(Path(given.file))) is None:
         return FileForm(given.encoding, columns)
-    say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME)")
+    mixed = mixed_sentence(given.file, found)
+    say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME){mixed and '.'}{mixed}")
     return FileForm(found, columns)
 
 

@@ -194,6 +194,7 @@ def _entry(given: str, preset: str) -> Entry:
 
 def _with_encoding(entry: Entry) -> Entry:
     """Return an entry with the encoding of a file that is not UTF-8, as it was guessed, which is printed."""
+    from cartograph.read.encodings import mixed_sentence
     from cartograph.read.formats import guessed_encoding, local_paths
     from cartograph.read.hub import PREFIX
     from cartograph.read.remote import is_remote
@@ -204,18 +205,20 @@ def _with_encoding(entry: Entry) -> Entry:
     for path in local_paths(given["path"]):
         found = None if is_remote(path) else guessed_encoding(on_disk(path), given.get("format"))
         if found:
-            say(f"{Path(path).name} is not UTF-8; it reads as {found}, which its entry in params.yaml says as `encoding`.")
+            mixed = mixed_sentence(on_disk(path), found)
+            say(f"{Path(path).name} is not UTF-8; it reads as {found}, which its entry in params.yaml says as `encoding`.{mixed}")
             return {**given, "encoding": found}
     return entry
 
 
 def told_encoding(path: str, format: str | None = None) -> str | None:
     """Return the encoding of a text file that is not UTF-8, as it was guessed, which is printed; None where there is nothing to guess."""
+    from cartograph.read.encodings import mixed_sentence
     from cartograph.read.formats import guessed_encoding
 
     found = guessed_encoding(on_disk(path), format)
     if found:
-        say(f"{Path(path).name} is not UTF-8; it is read as {found}.")
+        say(f"{Path(path).name} is not UTF-8; it is read as {found}.{mixed_sentence(on_disk(path), found)}")
     return found
 
 

@@ -16,6 +16,7 @@ from cartograph.errors import InputError
 from cartograph.ingest.columns import ALL, File, parts_of
 from cartograph.ingest.nested import column_at
 from cartograph.read.arrow import raw_columns
+from cartograph.read.encodings import mixed_sentence
 from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
 
@@ -89,7 +90,8 @@ def opened(
     if not isinstance(data, pd.DataFrame):
         source = source_of(data, form)
         if source.encoding and not form.encoding:
-            warnings.warn(f"{source.name} is not UTF-8; it is read as {source.encoding}.", stacklevel=4)
+            mixed = mixed_sentence(Path(data), source.encoding)
+            warnings.warn(f"{source.name} is not UTF-8; it is read as {source.encoding}.{mixed}", stacklevel=4)
         batch = read(source)
         file, frame = File(source.name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
         # An item of a list, such as `annotations.0.value`, is no column of its own yet.

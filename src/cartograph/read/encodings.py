@@ -27,6 +27,9 @@ _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
 _FOREIGN = 0.3
 """Share of a text's letters beyond ASCII above which it is in no Western language."""
+_SOUND, _MOST = (5, 0.02), 1 << 28
+"""Fewest lines that are UTF-8 in a file that is not, and least share of those beyond ASCII, for it to mix encodings: by accident hardly any
+is; and how many bytes are looked at."""
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
@@ -85,6 +88,30 @@ def is_utf8_but_for_some_lines(path: str | Path, most: float = float("inf")) -> 
 
     A file in an eight-bit encoding has next to none that are UTF-8 by accident, however few of its lines are beyond ASCII.
     """
+    sound, broken = _lines_beyond_ascii(path, most)
+    return sound > broken
+
+
+def mixed_sentence(path: str | Path, encoding: str) -> str:
+    """Return that some lines of a file that is read in an eight-bit encoding are UTF-8, as a sentence after a blank; else nothing.
+
+    Args:
+        path: of the file.
+        encoding: that it is read in, as ``guess`` found it.
+    """
+    if encoding not in ("cp1252", "latin-1"):
+        return ""
+    sound, broken = _lines_beyond_ascii(path, _MOST)
+    if sound < _SOUND[0] or sound < _SOUND[1] * (sound + broken):
+        return ""
+    return (
+        f" {sound:,} of its {sound + broken:,} lines beyond ASCII are UTF-8, though, and are misread, such as ü as Ã¼: the file mixes "
+        "encodings; save it in one."
+    )
+
+
+def _lines_beyond_ascii(path: str | Path, most: float) -> tuple[int, int]:
+    """Return how many lines beyond ASCII are UTF-8, and how many are not."""
     sound = broken = seen = 0
     with open_bytes(path) as file:
         while seen < most and (line := file.readline(_CHUNK)):
@@ -95,7 +122,7 @@ def is_utf8_but_for_some_lines(path: str | Path, most: float = float("inf")) -> 
                     sound += 1
                 except UnicodeDecodeError:
                     broken += 1
-    return sound > broken
+    return sound, broken
 
 
 def guess(path: str | Path) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
+from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines, mixed_sentence
 
 WESTERN = "Le café de l’été – “très” bon. Überraschung, größer.\nplain line\n" * 20
 
@@ -61,3 +61,15 @@ def test_a_fault_is_where_the_byte_is_even_across_chunks(tmp_path: Path) -> None
 def test_published_latin_1_files_read_as_western(name: str, real_data: Path) -> None:
     assert not is_utf8_but_for_some_lines(real_data / name)
     assert guess(real_data / name) == "cp1252"
+
+
+def test_a_file_that_mixes_encodings_is_told_and_one_of_eight_bits_is_not(tmp_path: Path) -> None:
+    mixed, western = tmp_path / "mixed.csv", tmp_path / "western.csv"
+    words = ["Jütisch", "Isländisch", "Färöisch", "Französisch"] * 10
+    mixed.write_bytes("".join(f"{word}\n" for word in words[:10]).encode() + "".join(f"{word}\n" for word in words).encode("cp1252"))
+    western.write_bytes("".join(f"{word}\n" for word in words).encode("cp1252"))
+    said = mixed_sentence(mixed, "cp1252")
+    assert said.startswith(" 10 of its 50 lines beyond ASCII are UTF-8, though, and are misread, such as ü as Ã¼: ")
+    assert mixed_sentence(western, "cp1252") == mixed_sentence(mixed, "utf-16") == ""
+    western.write_bytes(western.read_bytes() + "Jütisch\n".encode() * 4)
+    assert mixed_sentence(western, "cp1252") == "", "four may be an accident"
