@@ -242,7 +242,9 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
 def test_an_interruption_ends_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,label\n" + "".join(f"word {row},{row % 2}\n" for row in range(90)))
     program = (
-        "import sys; from cartograph.frames import terminal; terminal.EVERY_SECONDS = 0.0; "
+        # A shell that runs tests in the background lets its children ignore interruptions.
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from cartograph.frames import terminal; terminal.EVERY_SECONDS = 0.0; "
         "from cartograph.__main__ import main; sys.exit(main(['audit', 'rows.csv', '--epochs', '100000']))"
     )
     running = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
