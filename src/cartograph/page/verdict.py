@@ -161,14 +161,14 @@ def outcomes(audit: Audit) -> list[str]:
     """Return, where some labels look wrong for sure, what nobody can see from the rows: that labels may follow from something else."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong") if record.get("calibrated") or audit.info.features else None
-    if wrong is None or not len(audit.flagged) or audit.several:
+    if wrong is None or not len(audit.flagged):
         return []
     if audit.info.features:
         return [
             "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions "
             "look like wrong labels."
         ]
-    if audit.info.images or round(wrong["low"]) < 1:
+    if audit.info.images or audit.several or round(wrong["low"]) < 1:
         return []
     return [
         "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "

@@ -21,7 +21,7 @@ probability, all parts that were looked at together, that one looks so by chance
 _SAME, _SURE = 0.8, 0.1
 
 _MOST = 2_000
-"""Suspects around a part up to which the stretch of rows is looked for in which they gather: every two of them may be its ends."""
+"""Suspects up to which the stretch of rows is looked for in which they gather: every two of them may be its ends."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools, reco
         strata: of ``strata_of``.
         spreads: of its rows, one or more.
         suspect: (n_examples,) whether a row's label is suspect.
-        record: (n_examples,) the number of each row in the file: a part of the rows in their order then becomes the stretch around it in
-            which the suspects gather most. None: the parts stay tenths of the file.
+        record: (n_examples,) the number of each row in the file: a part of the rows in their order then becomes the stretch with rows
+            of it in which the suspects gather most. None: the parts stay tenths of the file.
     """
     if np.count_nonzero(suspect) < FEWEST:
         return []
@@ -131,28 +131,24 @@ def gatherings(strata: pa.Table, spreads: Sequence[Spread], suspect: Bools, reco
 def _around(mine: Integers, one: Gathering, record: Integers, suspect: Bools, expected: Floats) -> tuple[Integers, Gathering]:
     """Return the rows of the stretch in which the suspects of a part of the file gather, and the gathering there.
 
-    Of all stretches within the part and as many rows on either side that begin and end with a suspect, the one that is likeliest by its
-    suspects and those outside, Poisson with a rate of its own (the scan statistic of Kulldorff, Communications in Statistics 1997).
+    Of all stretches that have rows of the part, and begin and end with a suspect, the one that is likeliest by its suspects and those
+    outside, Poisson with a rate of its own (the scan statistic of Kulldorff, Communications in Statistics 1997).
     """
     order = np.argsort(record, kind="stable")
-    places = np.flatnonzero(np.isin(order, mine, assume_unique=True))
-    first = max(int(places[0]) - len(places), 0)
-    window = order[first : int(places[-1]) + 1 + len(places)]
-    at = np.flatnonzero(suspect[window])
-    if not FEWEST <= len(at) <= _MOST:
+    places, at = np.flatnonzero(np.isin(order, mine, assume_unique=True)), np.flatnonzero(suspect[order])
+    if len(at) > _MOST:
         return mine, one
-    before = np.concatenate([[0.0], np.cumsum(expected[window])])
-    best, ends = 0.0, (0, len(window) - 1)
-    for start in range(len(at) - FEWEST + 1):
-        last = at[start + FEWEST - 1 :]
-        inside = np.arange(FEWEST, FEWEST + len(last))
+    before = np.concatenate([[0.0], np.cumsum(expected[order])])
+    best, ends = 0.0, (int(places[0]), int(places[-1]))
+    for start in range(int(np.searchsorted(at, places[-1], side="right"))):
+        fewest = max(start + FEWEST - 1, int(np.searchsorted(at, places[0])))
+        last = at[fewest:]
+        inside = np.arange(fewest - start + 1, len(at) - start + 1)
         due = np.maximum(before[last + 1] - before[at[start]], 1e-9)
         gain = _likelier(inside, due, len(at) - inside, np.maximum(before[-1] - due, 1e-9))
-        if gain.max() > best:
+        if len(gain) and gain.max() > best:
             best, ends = float(gain.max()), (int(at[start]), int(last[gain.argmax()]))
-    rows = window[ends[0] : ends[1] + 1]
-    if not np.isin(rows, mine).any():
-        return mine, one
+    rows = order[ends[0] : ends[1] + 1]
     part = f"{int(record[rows[0]]):,} to {int(record[rows[-1]]):,}"
     return rows, replace(one, part=part, suspects=int(suspect[rows].sum()), rows=len(rows), expected=float(expected[rows].sum()))
 

@@ -106,3 +106,17 @@ def test_of_the_rows_in_their_order_the_stretch_is_named_whatever_the_tenths() -
         assert found.suspects == np.count_nonzero(suspect[begin - 1 : end]) and found.rows == end - begin + 1
         assert found.expected == pytest.approx(suspect.mean() * found.rows)
         assert all(part.part in tenths.dictionary.to_pylist() for part in gatherings(parts, spread, suspect[order]))
+
+
+@pytest.mark.parametrize("blocks", [[(50, 330)], [(150, 260), (700, 790)]])
+def test_a_stretch_of_several_tenths_is_named_once_and_two_stretches_both(blocks: list[tuple[int, int]]) -> None:
+    rng = np.random.default_rng(9)
+    place = np.arange(1000)
+    inside = np.any([(place >= first) & (place <= last) for first, last in blocks], axis=0)
+    suspect = np.where(inside, rng.random(1000) < 0.5, rng.random(1000) < 0.02)
+    parts = pa.table({"uid": place.astype(str), "order": pa.array([f"tenth {row // 100}" for row in range(1000)]).dictionary_encode()})
+    found = gatherings(parts, [of_labels(np.zeros(1000, int))], suspect, place)
+    named = sorted(tuple(int(number) for number in one.part.split(" to ")) for one in found)
+    assert len(named) == len(blocks)
+    for (first, last), (begin, end) in zip(blocks, named, strict=True):
+        assert abs(begin - first) <= 8 and abs(end - last) <= 8
