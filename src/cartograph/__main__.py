@@ -203,13 +203,14 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     from cartograph.ingest.canonical import reasons_phrase
     from cartograph.ingest.joined_labels import joined_sentence
     from cartograph.ingest.label_forms import forms_sentence
+    from cartograph.ingest.measurements import measurements_sentence
     from cartograph.ingest.near_copies import near_copies_sentence
     from cartograph.ingest.placeholders import placeholders_sentence
     from cartograph.wording import counted
 
     say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     counts = {} if given.labels else rows.ingested.class_counts
-    for sentence in (forms_sentence(counts), placeholders_sentence(counts), joined_sentence(counts)):
+    for sentence in (forms_sentence(counts), placeholders_sentence(counts), joined_sentence(counts), measurements_sentence(counts)):
         if sentence:
             say(sentence)
     if aside := len(rows.ingested.quarantine):

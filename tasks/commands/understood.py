@@ -49,14 +49,16 @@ def say_class_names(params: Ingest, item: IngestedSet) -> None:
     """Print which classes of the train set may be one under two names, or none, and what would make them so."""
     from cartograph.ingest.joined_labels import joined_sentence
     from cartograph.ingest.label_forms import ONE_FORM, SAME
+    from cartograph.ingest.measurements import measurements_sentence
     from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER
 
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
     phrases = class_name_phrases(item, labelling_of(params)) if item.info.domain == "train" else {}
     for check, phrase in phrases.items():
         say(f"  classes  {begins[check]}: {phrase}.")
-    if item.info.domain == "train" and (joined := joined_sentence(item.class_counts)):
-        say(f"  classes  {joined}")
+    for sentence in (joined_sentence(item.class_counts), measurements_sentence(item.class_counts)):
+        if item.info.domain == "train" and sentence:
+            say(f"  classes  {sentence}")
 
 
 def say_fields(item: IngestedSet) -> None:

@@ -96,7 +96,7 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
         columns = with_kinds(train.files, columns)
     selected, read_as = select(train.files, columns), _labelling_of(train, columns, labelling)
     table = _named(selected, columns, read_as)
-    labels = columns.option_names if columns.options else classes(table[LABEL], read_as)
+    labels = columns.option_names if columns.options else classes(_of_usable(table, columns), read_as)
     first = _ingest(train, selected, table, labels, columns, read_as)
     examples = with_characters(first.examples)
     first = replace(first, info=dataset_info(examples.schema), examples=examples)
@@ -106,6 +106,13 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
         selected = select(raw_set.files, own)
         ingested.append(_compared(_ingest(raw_set, selected, _named(selected, own, read_as), labels, own, read_as), ingested[0]))
     return ingested
+
+
+def _of_usable(table: pa.Table, columns: Columns) -> pa.ChunkedArray:
+    """Return the labels of the rows that have something to read: what stands in a line of totals alone is no class."""
+    blank = [is_blank(table[name]).to_numpy() for name in columns.field_names]
+    usable = ~np.logical_or.reduce(blank)
+    return table[LABEL].filter(pa.array(usable)) if usable.any() else table[LABEL]
 
 
 def _labelling_of(raw_set: RawSet, columns: Columns, labelling: Labelling) -> Labelling:

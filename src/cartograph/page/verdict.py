@@ -15,6 +15,7 @@ from cartograph.features.rule_words import rule_sentence
 from cartograph.features.telling import telling_sentence
 from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
+from cartograph.ingest.measurements import measurements_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_lines, blind_number
@@ -93,8 +94,8 @@ def _first_look(audit: Audit) -> list[str]:
 
 
 def _class_names(audit: Audit) -> list[str]:
-    """Return which classes may be one under two names, or none, and what would make them so; the page's checks show all."""
-    joined = [] if audit.several else [joined_sentence(audit.class_counts)]
+    """Return which classes may be one under two names, none, several or measurements, and the way out; the page's checks show all."""
+    joined = [] if audit.several else [joined_sentence(audit.class_counts), measurements_sentence(audit.class_counts)]
     if not failed_checks(audit)[2] and not audit.several:
         return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts), *joined]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]

@@ -14,8 +14,9 @@ from cartograph.read.compression import open_bytes, suffix_of
 from cartograph.read.delimited import WRONG_NUMBER
 from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
 from cartograph.read.opening import too_large
+from cartograph.read.rejecting import usable_records
 from cartograph.read.remote import is_remote
-from cartograph.read.source import MEGABYTE, Batch, Rejected, Source, join, without_long_cells
+from cartograph.read.source import MEGABYTE, Batch, Rejected, Source, join
 
 __all__ = ["CONVERTERS", "IMAGE_READERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
 
@@ -142,7 +143,7 @@ def _batches(kind: str, source: Source) -> Iterator[Batch]:
         size += 0 if kind in IMAGE_READERS else batch.table.nbytes
         if size > source.max_megabytes * MEGABYTE:
             raise InputError(too_large(source))
-        yield without_long_cells(batch)
+        yield usable_records(batch)
 
 
 def first_columns(source: Source) -> set[str]:

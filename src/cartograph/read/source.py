@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cartograph.data.csv_cells import MAX_CELL
 from cartograph.data.progress import Progress
@@ -25,7 +24,6 @@ BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
 MAX_COLUMNS = 4096
 TOO_LONG = f"cell of more than {MAX_CELL:,} characters"
 MEGABYTE = 1_000_000
-_SHOWN = 1_000
 
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile,
@@ -157,25 +155,6 @@ def distinct(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         named.append(f"{name} ({seen[name]})" if counts[name] > 1 else name)
     return named
-
-
-def without_long_cells(batch: Batch) -> Batch:
-    """Return a batch whose records with a cell of more than ``MAX_CELL`` characters are rejected."""
-    too_long: dict[int, tuple[str, int]] = {}
-    for name, column in zip(batch.table.column_names, batch.table.columns, strict=True):
-        if pa.types.is_string(column.type) and column.nbytes > MAX_CELL:
-            lengths = pc.fill_null(pc.utf8_length(column), 0).to_numpy()
-            too_long |= {int(place): (name, int(lengths[place])) for place in (lengths > MAX_CELL).nonzero()[0]}
-    if not too_long:
-        return batch
-    rows = batch.rows.to_pylist()
-    rejected = [
-        Rejected(rows[place], TOO_LONG, f"column `{name}`: {length:,} characters", str(batch.table[name][place])[:_SHOWN])
-        for place, (name, length) in too_long.items()
-    ]
-    kept = pa.array([place not in too_long for place in range(len(rows))], pa.bool_())
-    everything = sorted([*batch.rejected, *rejected], key=lambda record: record.row)
-    return Batch(batch.table.filter(kept), batch.rows.filter(kept), tuple(everything), batch.merged, batch.stated)
 
 
 def join(batches: list[Batch]) -> Batch:

@@ -93,6 +93,12 @@ def test_every_kind_of_unusable_row_is_kept_with_its_reason(tmp_path: Path) -> N
     assert done.validation["quarantine"]["empty text"] == 2
 
 
+def test_what_stands_beside_no_text_alone_is_no_class(tmp_path: Path) -> None:
+    done = ingest_rows(tmp_path, *some_rows(60), ",60 rows", quarantine_limit=0.2)
+    assert dataset_info(done.table("train").schema).labels == ("bad", "good") and done.summary == "60 rows, 2 classes, 1 quarantined"
+    assert [(row["row"], row["reason"]) for row in done.rows("quarantine")] == [(61, "empty text")]
+
+
 def test_label_unseen_in_train_is_set_aside_in_evaluation(tmp_path: Path) -> None:
     other = write_csv(tmp_path / "dev.csv", "text,label", *some_rows(19), "what is this,maybe")
     done = ingest_rows(tmp_path, *some_rows(), evaluation={"dev": {"files": other, "domain": "ood"}})

@@ -49,3 +49,10 @@ def test_classes_that_join_names_are_said_to_be_several_labels(project: Path, tm
     workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text=["text"], label="label")
     joined = "  classes  Some classes may be several labels in one cell, such as `c|a`: 4 classes are made of 3 names. If so, "
     assert joined in capsys.readouterr().out
+
+
+def test_labels_that_are_measurements_are_said_to_be(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"text {row},{row % 30 / 8}" for row in range(90)]
+    workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text=["text"], label="label")
+    said = "  classes  The labels look like measurements, not classes: 30 numbers from 0.0 to 3.625; here each is a class of its own, and "
+    assert said in capsys.readouterr().out
