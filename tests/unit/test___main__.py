@@ -301,3 +301,24 @@ def test_a_class_that_the_models_do_not_know_is_named(
     shown = capsys.readouterr().out
     assert "The suspects include 7 of the 7 rows of `odd`: the models do not know this class from the others" in shown
     assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in shown
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_what_a_number_cannot_say_is_on_the_terminal_as_on_the_page(
+    features: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    words = {"good": [f"fine{n}" for n in range(20)], "bad": [f"poor{n}" for n in range(20)]}
+    kinds = rng.choice(["good", "bad"], 600)
+    given = [{"good": "bad", "bad": "good"}[kind] if row < 40 else kind for row, kind in enumerate(kinds)]
+    if features:
+        rows = ["size,label", *(f"{rng.normal() + 6 * (kind == 'good'):.3f},{label}" for kind, label in zip(kinds, given, strict=True))]
+    else:
+        rows = ["text,label", *(f"{' '.join(rng.choice(words[kind], 6))},{label}" for kind, label in zip(kinds, given, strict=True))]
+    (tmp_path / "rows.csv").write_text("\n".join(rows))
+    assert main(["audit", "rows.csv", "--epochs", "2", *(["--features"] if features else [])]) == 0
+    shown, page = capsys.readouterr().out, (tmp_path / "rows-audit/report.html").read_text()
+    what = "outcomes, such as a decision or a result" if features else "facts that the texts do not decide"
+    said = next(line for line in shown.splitlines() if line.startswith(f"If these labels are {what}"))
+    assert said.endswith("like wrong labels.") and said in page

@@ -13,10 +13,11 @@ from cartograph.frames.tables import Written, write_tables
 from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
+from cartograph.page.beyond_number import beyond_interval, outcomes
+from cartograph.page.class_names import whole_classes
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
 from cartograph.page.stretches import filled_sentence, shifted_sentence
-from cartograph.page.verdict import beyond_interval, outcomes, whole_classes
 from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50
@@ -35,15 +36,13 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
     if wrong is not None:
         sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
         say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
-        for line in (*beyond_interval(page), *outcomes(page)):
-            say(line)
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         what = "how many labels are wrong"
         unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else f"{what} cannot be estimated; {NONE_SURE}"
         say(f"{part}; {unknown}")
-        for line in beyond_interval(page):
-            say(line)
+    for line in () if page.impossible else (*beyond_interval(page), *outcomes(page)):
+        say(line)
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     stretches = (shifted_sentence(page), filled_sentence(page))
     where = (*stretches, contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))

@@ -8,25 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.clean.cleaning import unknown_classes
-from cartograph.clean.recommended import WEIGHABLE
-from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.features.rule_words import rule_sentence
 from cartograph.features.telling import telling_sentence
-from cartograph.ingest.joined_labels import joined_sentence
-from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
-from cartograph.ingest.measurements import measurements_sentence
-from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
-from cartograph.page.blind import blind_lines, blind_number
+from cartograph.page.beyond_number import beyond_interval, outcomes, words_alone
+from cartograph.page.blind import blind_lines
+from cartograph.page.class_names import class_names, whole_classes
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
-from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.page.stretches import filled_sentence, shifted_sentence
-from cartograph.wording import about, count, counted, cut, listing, probability, share
+from cartograph.wording import count, counted, cut, listing, probability, share
 
 _ELSEWHERE = ("failed_", "training_")
 
@@ -61,7 +55,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
     parts = (
         _first_look(audit),
         audit.impossible,
-        _class_names(audit),
+        class_names(audit),
         [telling_sentence(audit.telling) or rule_sentence(audit.rule, audit.info.labels)],
         _criticals(audit),
         _since(audit),
@@ -76,7 +70,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         blind_lines(audit),
         beyond_interval(audit),
         outcomes(audit),
-        _words_alone(audit),
+        words_alone(audit),
         _truth(audit),
         evaluation_lines(audit),
         cleaning_lines(audit),
@@ -91,17 +85,6 @@ def _first_look(audit: Audit) -> list[str]:
         return []
     written = "This is a first look, written as soon as the map and the suspects were ready."
     return [f"{written} When the audit has ended, the full page is {audit.whole_page} in the same folder."]
-
-
-def _class_names(audit: Audit) -> list[str]:
-    """Return which classes may be one under two names, none, several or measurements, and the way out; the page's checks show all."""
-    joined = [] if audit.several else [joined_sentence(audit.class_counts), measurements_sentence(audit.class_counts)]
-    if not failed_checks(audit)[2] and not audit.several:
-        return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts), *joined]
-    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
-    begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
-    found = [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
-    return [*found, *joined]
 
 
 def _gates(audit: Audit) -> list[str]:
@@ -143,90 +126,6 @@ def _criticals(audit: Audit) -> list[str]:
                     f"Critical, in {cut(str(entry['set']), 40)}: {cut(str(check['check']), 120)}: {cut(str(check['found']), 160)}."
                 )
     return lines[:3]
-
-
-def beyond_interval(audit: Audit) -> list[str]:
-    """Return which errors are not in the interval: those that follow from the rows; once people have looked, what they show."""
-    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
-    if audit.reviewed is not None:
-        return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
-        return []
-    hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
-    rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"{BEYOND} {hard}, and {rule}."]
-
-
-def outcomes(audit: Audit) -> list[str]:
-    """Return, where some labels look wrong for sure, what nobody can see from the rows: that labels may follow from something else."""
-    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    wrong = record.get("wrong") if record.get("calibrated") or audit.info.features else None
-    if wrong is None or not len(audit.flagged):
-        return []
-    if audit.info.features:
-        return [
-            "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions "
-            "look like wrong labels."
-        ]
-    if audit.info.images or audit.several or round(wrong["low"]) < 1:
-        return []
-    return [
-        "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "
-        "wrong labels."
-    ]
-
-
-def _words_alone(audit: Audit) -> list[str]:
-    """Return how more could be known of texts whose words say little about their labels; nothing where an encoder had its say."""
-    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    if record.get("unknown") not in WEIGHABLE or audit.info.task not in ("single", "pair", "choice"):
-        return []
-    made = audit.how_made
-    embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})
-    if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
-        return []
-    way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "`vectors=` of `cartograph.audit`"
-    return [f"No encoder read the texts: of such labels the vectors of a pretrained encoder often say far more ({way})."]
-
-
-def contradicted(found: Reviewed) -> str:
-    """Return that people found far more or fewer wrong labels than were estimated; empty where they did not."""
-    if found.contradicted is None or found.foreseen is None:
-        return ""
-    foreseen = about(found.foreseen)
-    return (
-        f"People changed {count(found.changed)} of the {counted(found.rows, 'label')} that they looked at, where {foreseen} were estimated "
-        "to be wrong: the number of the others follows what they found."
-    )
-
-
-def _errors_go_on(audit: Audit) -> str:
-    """Return that errors go on below the list, and how to ask about the next rows; empty where people have not found that."""
-    if audit.suspects is None or audit.cleaning is None:
-        return ""
-    found, review = errors_go_on(audit.suspects.rows, audit.cleaning.decided), audit.how_made.review
-    return f"{found} `{review} --further 50` asks about the next rows." if found and review else found
-
-
-def whole_classes(audit: Audit) -> list[str]:
-    """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone."""
-    if not len(audit.flagged) or audit.several:
-        return []
-    names = audit.info.labels
-    rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
-    whole = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(names))
-    if not len(whole):
-        return []
-    whole = whole[np.argsort(-rows[whole], kind="stable")]
-    of = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows" if rows[one] > 1 else "the only row" for one in whole[:3]]
-    named = [f"{part} of `{cut(names[one], 40)}`" for part, one in zip(of, whole, strict=False)]
-    more = f", and nearly all of {counted(len(whole) - 3, 'more class', 'more classes')}" if len(whole) > 3 else ""
-    what = "this class" if len(whole) == 1 else "these classes"
-    return [
-        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, whether the labels are right or not; "
-        "cleaning leaves these rows to people."
-    ]
 
 
 def _start(audit: Audit) -> list[str]:

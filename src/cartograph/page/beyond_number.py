@@ -1,0 +1,77 @@
+"""What the number of wrong labels, or the interval around it, does not say: errors that it leaves out, and what would say more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cartograph.clean.recommended import WEIGHABLE
+from cartograph.clean.reviewed import Reviewed, errors_go_on
+from cartograph.page.audit import Audit
+from cartograph.page.blind import blind_number
+from cartograph.page.read_verdict import BEYOND
+from cartograph.wording import about, count, counted
+
+
+def beyond_interval(audit: Audit) -> list[str]:
+    """Return which errors are not in the interval: those that follow from the rows; once people have looked, what they show."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
+    if audit.reviewed is not None:
+        return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
+    if wrong is None or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
+        return []
+    hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
+    rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
+    return [f"{BEYOND} {hard}, and {rule}."]
+
+
+def outcomes(audit: Audit) -> list[str]:
+    """Return, where some labels look wrong for sure, what nobody can see from the rows: that labels may follow from something else."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    wrong = record.get("wrong") if record.get("calibrated") or audit.info.features else None
+    if wrong is None or not len(audit.flagged):
+        return []
+    if audit.info.features:
+        return [
+            "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions "
+            "look like wrong labels."
+        ]
+    if audit.info.images or audit.several or round(wrong["low"]) < 1:
+        return []
+    return [
+        "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "
+        "wrong labels."
+    ]
+
+
+def words_alone(audit: Audit) -> list[str]:
+    """Return how more could be known of texts whose words say little about their labels; nothing where an encoder had its say."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    if record.get("unknown") not in WEIGHABLE or audit.info.task not in ("single", "pair", "choice"):
+        return []
+    made = audit.how_made
+    embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})
+    if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
+        return []
+    way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "`vectors=` of `cartograph.audit`"
+    return [f"No encoder read the texts: of such labels the vectors of a pretrained encoder often say far more ({way})."]
+
+
+def contradicted(found: Reviewed) -> str:
+    """Return that people found far more or fewer wrong labels than were estimated; empty where they did not."""
+    if found.contradicted is None or found.foreseen is None:
+        return ""
+    foreseen = about(found.foreseen)
+    return (
+        f"People changed {count(found.changed)} of the {counted(found.rows, 'label')} that they looked at, where {foreseen} were estimated "
+        "to be wrong: the number of the others follows what they found."
+    )
+
+
+def _errors_go_on(audit: Audit) -> str:
+    """Return that errors go on below the list, and how to ask about the next rows; empty where people have not found that."""
+    if audit.suspects is None or audit.cleaning is None:
+        return ""
+    found, review = errors_go_on(audit.suspects.rows, audit.cleaning.decided), audit.how_made.review
+    return f"{found} `{review} --further 50` asks about the next rows." if found and review else found

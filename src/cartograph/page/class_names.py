@@ -1,0 +1,45 @@
+"""What is said of classes at the top of the page: names that may be one class or none, and classes that models do not know."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cartograph.clean.cleaning import unknown_classes
+from cartograph.ingest.joined_labels import joined_sentence
+from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
+from cartograph.ingest.measurements import measurements_sentence
+from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
+from cartograph.page.audit import Audit
+from cartograph.page.headline import failed_checks
+from cartograph.wording import count, counted, cut, listing
+
+
+def class_names(audit: Audit) -> list[str]:
+    """Return which classes may be one under two names, none, several or measurements, and the way out; the page's checks show all."""
+    joined = [] if audit.several else [joined_sentence(audit.class_counts), measurements_sentence(audit.class_counts)]
+    if not failed_checks(audit)[2] and not audit.several:
+        return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts), *joined]
+    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
+    begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
+    found = [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
+    return [*found, *joined]
+
+
+def whole_classes(audit: Audit) -> list[str]:
+    """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone."""
+    if not len(audit.flagged) or audit.several:
+        return []
+    names = audit.info.labels
+    rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
+    whole = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(names))
+    if not len(whole):
+        return []
+    whole = whole[np.argsort(-rows[whole], kind="stable")]
+    of = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows" if rows[one] > 1 else "the only row" for one in whole[:3]]
+    named = [f"{part} of `{cut(names[one], 40)}`" for part, one in zip(of, whole, strict=False)]
+    more = f", and nearly all of {counted(len(whole) - 3, 'more class', 'more classes')}" if len(whole) > 3 else ""
+    what = "this class" if len(whole) == 1 else "these classes"
+    return [
+        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, whether the labels are right or not; "
+        "cleaning leaves these rows to people."
+    ]
