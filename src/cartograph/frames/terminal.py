@@ -40,7 +40,7 @@ def watched() -> Iterator[tuple[Progress, Progress | None]]:
 
 @contextmanager
 def _interruptible() -> Iterator[threading.Event]:
-    """Note an interruption while the block runs: where an object is being let go of, Python loses the exception that it raises."""
+    """Note an interruption while the block runs: where an object is being let go of, Python loses the exception, and prints it, too."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield stopped
@@ -50,11 +50,17 @@ def _interruptible() -> Iterator[threading.Event]:
         stopped.set()
         raise KeyboardInterrupt
 
+    def lost(unraised: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraised.exc_type, KeyboardInterrupt):
+            before(unraised)
+
+    before, sys.unraisablehook = sys.unraisablehook, lost
     signal.signal(signal.SIGINT, stop)
     try:
         yield stopped
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = before
 
 
 def _stopping(update: Progress, stopped: threading.Event) -> Progress:
