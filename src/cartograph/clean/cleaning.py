@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from cartograph.clean.decisions import Decision
 from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers, Integers32
 from cartograph.data.content import content_digest
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
 from cartograph.statistics.recalibration import no_surer
@@ -29,8 +30,6 @@ RECIPE = "recipe "
 LEAST_WEIGHT = 0.001
 """Of a row, before weights are divided by their mean."""
 
-NEARLY_ALL = 0.8
-"""Share of a class's rows from which on, if they are suspects, the models do not know the class."""
 
 VERSION_DIGITS = 12
 """Hexadecimal digits of a version's name."""
@@ -128,21 +127,6 @@ def _weights(wrong: Floats, kept: Bools, left: Ids) -> Floats32:
     right[left] = 1.0
     weights: Floats32 = (right / right[kept].mean()).astype(np.float32)
     return weights
-
-
-def unknown_classes(labels: Ids, flagged: Bools, n_classes: int) -> Integers:
-    """Return the ids of classes of which nearly all rows are suspects: models that do not know a class doubt whatever is in it.
-
-    Args:
-        labels: given label ids, ``(n_examples,)``.
-        flagged: which rows are suspects, ``(n_examples,)``.
-        n_classes: how many classes there are.
-
-    >>> unknown_classes(np.array([0, 0, 0, 1, 2]), np.array([False, True, False, True, False]), 3).tolist()
-    [1]
-    """
-    rows, suspects = (np.bincount(of, minlength=n_classes) for of in (labels, labels[flagged]))
-    return np.flatnonzero((rows > 0) & (suspects >= NEARLY_ALL * rows))
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:

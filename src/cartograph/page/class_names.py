@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cartograph.clean.cleaning import unknown_classes
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.measurements import measurements_sentence

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.clean.cleaning import RECIPE, unknown_classes
+from cartograph.clean.cleaning import RECIPE
 from cartograph.clean.reviewed import Reviewed
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number

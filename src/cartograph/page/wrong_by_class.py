@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.clean.cleaning import unknown_classes
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Column, Table
 from cartograph.page.rows import LONGEST_NAME

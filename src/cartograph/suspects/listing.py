@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.special import softmax
 
 from cartograph.data.arrays import Bools, Floats, Ids
 from cartograph.data.kept_logits import WHOLE, KeptLogits, KeptShares, Logits, Shares, first_of, share_of
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
 from cartograph.suspects.class_forms import class_forms
@@ -200,16 +202,29 @@ def listed(
     forms = class_forms(names, labels)
     suggest_from = forms.named(forms.together(suggest_from), labels)
     probability, suggested = sigmoid(odds), suggested_labels(suggest_from, labels)
+    flagged = (probability >= threshold) & ~forms.same(labels, suggested)
     values = {
         "uid": uids,
         "probability": probability,
-        "flagged": (probability >= threshold) & ~forms.same(labels, suggested),
+        "flagged": flagged,
         "suggested": suggested,
         "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,
-        "reason": pa.array([""] * len(odds), pa.string()) if why is None else why,
+        "reason": pa.array([""] * len(odds), pa.string()) if why is None else _of_unknown(why, labels, flagged, names),
     }
     return pa.table([_of_type(values[field.name], field.type) for field in NOISE], schema=NOISE)
+
+
+def _of_unknown(why: pa.Array, labels: Ids, flagged: Bools, names: Sequence[str]) -> pa.Array:
+    """Return reasons that say of the suspects of a class that the models do not know (``data.unknown_classes``) that they say little."""
+    unknown = unknown_classes(labels, flagged, len(names))
+    if not len(unknown):
+        return why
+    ends = {
+        int(one): f"; the models do not know `{cut(names[one], _LONGEST_NAME)}` from other classes, so this says little" for one in unknown
+    }
+    ended = [ends.get(label, "") if suspect else "" for label, suspect in zip(labels.tolist(), flagged.tolist(), strict=True)]
+    return pc.binary_join_element_wise(why, pa.array(ended, pa.string()), "")
 
 
 def _of_type(values: Any, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:

@@ -219,6 +219,17 @@ def test_reasons_from_coordinates_state_what_is_assumed() -> None:
     ]
 
 
+def test_the_reason_of_a_suspect_says_where_the_models_do_not_know_its_class() -> None:
+    said = evidence([[[2.0, 0.0, 0.0]]] * 4 + [[[0.0, 2.0, 0.0]]] * 4, [0, 0, 0, 2, 1, 1, 1, 0], ("a", "b", "odd"))
+    found = suspects_table(list("abcdefgh"), literal("confidence", -8.0), said, mean_probabilities(np.zeros((8, 1, 3), np.float32)))
+    flagged = found["flagged"].to_pylist()
+    assert [row for row, suspect in enumerate(flagged) if suspect] == [3, 7]
+    ends = [
+        reason.endswith("; the models do not know `odd` from other classes, so this says little") for reason in found["reason"].to_pylist()
+    ]
+    assert ends == [False, False, False, True, False, False, False, False]
+
+
 def test_long_label_names_are_cut() -> None:
     known = evidence([[[0, 0, 4]]], [0], ("a", "b", "x" * 500))
     assert f"preferred {'x' * 59}… (" in next(reasons(known, committee=False))
