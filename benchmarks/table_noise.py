@@ -46,7 +46,7 @@ def tables(folder: Path, least: int, only: str) -> Iterator[tuple[str, pd.DataFr
         frame = pd.read_csv(path, header=None, skipinitialspace=True, comment="@", na_values=["?", "<null>"])
         frame.columns = [f"c{place}" for place in range(frame.shape[1] - 1)] + ["label"]
         name = f"{path.relative_to(folder).parts[-3] if len(path.relative_to(folder).parts) > 2 else ''}/{path.stem}".strip("/")
-        if len(frame) >= least and only in name:
+        if len(frame) >= least and (name.startswith(only) or only in name.rpartition("/")[2]):
             yield name, frame.assign(label=frame["label"].astype(str).str.strip())
 
 
@@ -198,7 +198,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000, help="most rows of a table")
     parser.add_argument("--least", type=int, default=500, help="fewest rows of a table")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="tables whose name has this in it")
+    parser.add_argument("--only", default="", help="tables whose name has this in it, or whose folder begins with it")
     parser.add_argument("--output", type=Path, help="also write what is printed to this file")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
