@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; "
         "down-weight: all rows stay, with a column `weight` of how much each counts by how likely its label is right; auto: the better of "
         "the first two where models are better for it, by cross-validation on the file, or no worse and it is clear that labels are wrong; "
-        "else nothing (default: auto)",
+        "else weights where models are better for these, else nothing (default: auto)",
     )
     audit.add_argument(
         "--epochs", type=_epochs, default="auto", help="epochs of the training behind the map, 2 or more; auto: until the model has learnt"

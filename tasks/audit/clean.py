@@ -65,8 +65,8 @@ class Clean(CleanSection):
     recipe: Literal["auto", "drop-flagged", "relabel", "down-weight", "decisions-only"] = Field(
         "auto",
         description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); down-weight "
-        "(every row counts by its probability of a right label); decisions-only (nothing); auto: of these the best by cross-validation "
-        "on the train set. review/decisions.csv takes precedence",
+        "(every row counts by how much likelier its label is than the suggested one); decisions-only (nothing); auto: of these the best by "
+        "cross-validation on the train set. review/decisions.csv takes precedence",
     )
     relabel_above: float = Field(0.9, ge=0, le=1, description="recipe relabel: the suggestion is taken where its probability is above this")
 

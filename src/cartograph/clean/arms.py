@@ -22,7 +22,7 @@ Cost: O(arms · folds · n_classes · nnz), and a committee a fold; no test set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -103,6 +103,7 @@ def choose_arm(
     changed: Mapping[Arm, int] | None = None,
     known: bool = False,
     of_options: bool = False,
+    preferred: Collection[Arm] = (),
     progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared on rows of the train set, and the recommended one.
@@ -119,6 +120,7 @@ def choose_arm(
         changed: how many rows of the whole set each arm changes; None: of these.
         known: whether it is well determined how many labels are wrong.
         of_options: whether features are of every option of multiple choice (``features.options.option_features``).
+        preferred: arms of which the best is recommended if it may be, though another gains more.
         progress: called with (folds done, folds), over all arms.
     """
     given, number = labels.astype(np.int64), len(labels)
@@ -142,9 +144,14 @@ def choose_arm(
     changing = [arm for arm in scored if arm != "original" and counts[arm]]
     if not changing:
         return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
-    best = max(changing, key=lambda arm: scored[arm].difference)
-    taken, reason = _verdict(best, scored[best], float(right.sum()), known=known)
-    return ArmChoice(best if taken else "original", scored, number, reason)
+    reason = ""
+    for group in ([arm for arm in changing if arm in preferred], changing):
+        if group:
+            best = max(group, key=lambda arm: scored[arm].difference)
+            taken, reason = _verdict(best, scored[best], float(right.sum()), known=known)
+            if taken:
+                return ArmChoice(best, scored, number, reason)
+    return ArmChoice("original", scored, number, reason)
 
 
 def _of_rows(arms: Mapping[Arm, Cleaning], rows: Integers, again: Again | None) -> Mapping[Arm, Cleaning]:

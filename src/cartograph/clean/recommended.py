@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,7 @@ def recommended_arm(
     wrong: Mapping[str, Any] | None,
     unknown: str | None = None,
     again: Callable[[pa.Table, Mapping[Arm, Cleaning]], Again] | None = None,
+    preferred: Collection[Arm] = (),
     progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
@@ -82,6 +83,7 @@ def recommended_arm(
             which drops and relabels none, where models measurably gain by it.
         again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them again (``doubted_again``);
             None: they are not.
+        preferred: as of ``choose_arm``.
         progress: as of ``choose_arm``.
     """
     info = dataset_info(examples.schema)
@@ -111,5 +113,6 @@ def recommended_arm(
         changed=changed,
         known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),
         of_options=choice,
+        preferred=preferred,
         progress=progress,
     )

@@ -1,4 +1,4 @@
-"""The rows of a frame or file without the labels that are surely wrong, where that is measurably better than to leave them."""
+"""The rows of a frame or file without the labels that are surely wrong, or weighted, where that is measurably better than to leave them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from cartograph.clean import cleaning
 from cartograph.clean.arms import Again, Arm, ArmChoice
 from cartograph.clean.decisions import Decision
-from cartograph.clean.recommended import WEIGHABLE, doubted_again, recommended_arm
+from cartograph.clean.recommended import doubted_again, recommended_arm
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
 from cartograph.page.headline import PRECISION
@@ -31,10 +31,16 @@ RELABEL_ABOVE = 0.9
 """What a suggestion needs to be taken, as the section ``clean`` of params.yaml has it."""
 
 _SEED = 13
-_WEIGHTS = " (recipe down-weight lets each row count by how likely its label is right)"
+_BETTER = "since models are measurably better for that, by cross-validation"
 _ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
-_DONE: Mapping[Arm, cleaning.Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel"}
-_RECIPES: Mapping[Arm, cleaning.Recipe] = {**_DONE, "down-weight": "down-weight"}
+_RECIPES: Mapping[Arm, cleaning.Recipe] = {
+    "original": "decisions-only",
+    "drop": "drop-flagged",
+    "relabel": "relabel",
+    "down-weight": "down-weight",
+}
+_PREFERRED: tuple[Arm, ...] = ("drop", "relabel")
+"""They need no column that is heard only by who reads it."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +74,18 @@ class CleanedRows:
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if done.weights is not None and "impossible" not in self.suspects.record:
-            return f"{self._all}, in the column `{WEIGHT}` how much each counts: 1 on average, less where its label is likely wrong"
+            why = f"; {_BETTER}" if recipe == "auto" else ""
+            return f"{self._all}, in the column `{WEIGHT}` how much each counts: 1 on average, less where its label is likely wrong{why}"
         if not sure:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
             if not self._calibrated:
-                explains = (self.suspects.record.get("explained") or 0.0) >= NOTHING
-                way = _WEIGHTS if explains and self.suspects.record.get("unknown") in WEIGHABLE else ""
-                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person{way}"
+                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
-            weighting = "; weighting rows does" if self._better_weighted else ""
-            ways = f"recipe drop-flagged drops {them} anyway{', down-weight weights rows' if self._better_weighted else ''}"
-            return f"{self._all}: {labels} sure enough to drop, but {gains}{weighting} ({ways})"
+            return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
         dropped = int(np.count_nonzero(~done.kept))
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
@@ -105,7 +108,7 @@ class CleanedRows:
 
     @cached_property
     def _arms(self) -> dict[Arm, cleaning.Cleaning]:
-        return {arm: self._cleaned(recipe) for arm, recipe in _DONE.items()}
+        return {arm: self._cleaned(recipe) for arm, recipe in _RECIPES.items()}
 
     def _cleaned(self, recipe: cleaning.Recipe, examples: pa.Table | None = None, listed: pa.Table | None = None) -> cleaning.Cleaning:
         """Return the outcome of a recipe for all rows, or for others with their own list."""
@@ -115,18 +118,23 @@ class CleanedRows:
 
     @cached_property
     def _choice(self) -> ArmChoice:
-        return self._compared(self._arms)
-
-    @property
-    def _better_weighted(self) -> bool:
-        weighted: dict[Arm, cleaning.Cleaning] = {"original": self._arms["original"], "down-weight": self._cleaned("down-weight")}
-        return self._compared(weighted).recommended == "down-weight"
-
-    def _compared(self, arms: Mapping[Arm, cleaning.Cleaning]) -> ArmChoice:
+        """The way of cleaning that is recommended: weights only where there is room for them, and something was learnt to weight by."""
+        learnt = (self.suspects.record.get("explained") or 0.0) >= NOTHING
+        weighable = learnt and WEIGHT not in self.rows.given.columns
+        arms = {arm: done for arm, done in self._arms.items() if arm != "down-weight" or weighable}
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
-        wrong = self.suspects.record["wrong"] if self._calibrated else None
         again = None if self.among is None else partial(self._again, self.among)
-        return recommended_arm(examples, self.suspects.rows, {}, arms, rng, wrong=wrong, again=again)
+        return recommended_arm(
+            examples,
+            self.suspects.rows,
+            {},
+            arms,
+            rng,
+            wrong=self.suspects.record["wrong"] if self._calibrated else None,
+            unknown=self.suspects.record.get("unknown"),
+            again=again,
+            preferred=_PREFERRED,
+        )
 
     def _again(self, among: Callable[[], Among], examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:
         def by_arm(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> Mapping[Arm, cleaning.Cleaning]:

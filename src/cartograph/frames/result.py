@@ -93,16 +93,17 @@ class FrameAudit:
     def cleaned(self, recipe: Recipe = "auto") -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order.
 
-        A suspect is changed where its label is wrong with a probability of 0.8 or more; none is where the number of wrong labels cannot
-        be estimated.
+        A suspect is dropped or relabelled where its label is wrong with a probability of 0.8 or more; none is where the number of wrong
+        labels cannot be estimated.
         People's decisions are read by the step `clean` alone.
 
         Args:
             recipe: ``drop-flagged``; ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9, and
-                drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how likely
-                its label is right (``sample_weight`` of scikit-learn); ``auto``: the better of the first two where models on these rows are
-                better for it than for changing nothing, by cross-validation, or no worse and it is clear that labels are wrong
-                (``clean.arms``); else all rows as they are.
+                drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how much
+                likelier its label is than the suggested one (``sample_weight`` of scikit-learn); ``auto``: the better of the first two
+                where models on these rows are better for it than for changing nothing, by cross-validation, or no worse and it is clear
+                that labels are wrong (``clean.arms``); else weights where models are better for these and there is no such column yet;
+                else all rows as they are.
 
         Raises:
             InputError: another recipe, weights where there is a column ``weight``, or an audit of dynamics, which have no columns.

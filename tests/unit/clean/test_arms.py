@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -100,6 +102,28 @@ def test_where_the_number_is_well_determined_the_best_way_is_taken_though_hardly
     assert "drop is the best way to clean, and by more than two standard errors and a row better than none" in better
     taken, reason = _verdict("drop", ArmScore(0.8, -0.05, 0.01, 100), 500.0, known=True)
     assert not taken and "worse than the original" in reason
+
+
+def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_may_be() -> None:
+    features, truth = topics(800, np.random.default_rng(0))
+    wrong = np.random.default_rng(1).permutation(np.arange(800) < 200)
+    given = np.where(wrong, 1 - truth, truth)
+    arms = ways(given, wrong, np.where(wrong, 0.98, 0.02))
+    # Of the rows that dropping would drop, few are left to: it gains less than weighting.
+    part = wrong & (np.arange(800) % 4 > 0)
+    arms["drop"] = replace(arms["drop"], kept=~part)
+    found = {
+        preferred: choose_arm(features, given, 2, np.where(wrong, 0.02, 0.98), arms, np.random.default_rng(0), preferred=preferred)
+        for preferred in ((), ("drop",), ("relabel", "drop"), ("original",))
+    }
+    best = found[()].recommended
+    assert best != "drop" and found["drop",].recommended == "drop" and found["drop",].scores == found[()].scores
+    assert found["original",].recommended == best
+    harmful = replace(arms["drop"], kept=wrong)
+    none = choose_arm(
+        features, given, 2, np.where(wrong, 0.02, 0.98), arms | {"drop": harmful}, np.random.default_rng(0), preferred=("drop",)
+    )
+    assert none.recommended not in ("drop", "original")
 
 
 def test_an_arm_that_changes_no_row_is_not_recommended_however_good_it_looks() -> None:
