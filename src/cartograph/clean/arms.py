@@ -4,7 +4,7 @@ Each arm changes the rows that a cheap linear model on sparse features learns fr
 out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
 rewarded for repeating an error, nor for agreeing with a suggestion.
 
-Where it is well determined how many labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
+Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
 it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
 and others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman
 et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
@@ -196,7 +196,7 @@ def _verdict(best: Arm, score: ArmScore, rows: float, *, known: bool) -> tuple[b
     if known and not _worse(score, rows):
         beside = "by more than two standard errors and a row better" if _measurably(score, rows) else "not measurably worse"
         taken = f"{best} is the best way to clean, and {beside} than none"
-        return True, f"It is well determined how many labels are wrong. {judged}, {taken}."
+        return True, f"It is certain that labels are wrong. {judged}, {taken}."
     if known:
         return False, f"{judged}, every way of cleaning is worse than the original, {best} by more than one standard error and a row."
     if _measurably(score, rows):

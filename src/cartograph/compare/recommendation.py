@@ -78,15 +78,15 @@ class Recommendation:
             return f"{found}; not so against as many rows drawn at random: fewer rows may be why." if self.like_random else f"{found}."
         if self.wrong is None:
             return f"{self._no_difference('original')}, and how many labels are wrong cannot be estimated."
-        known = f"at least {about(self.wrong[1])} of about {about(self.wrong[0])}"
+        known = f"at least {about(self.wrong[1])}, about {about(self.wrong[0])}"
         if self.determined and self.leans:
             return (
                 f"Recommended: the original rows; models trained on the cleaned ones are probably worse on {where}, though not "
-                f"measurably; how many labels are wrong is well determined ({known})."
+                f"measurably; it is certain that labels are wrong ({known})."
             )
         if self.determined:
-            return f"{self._no_difference('cleaned')}, and how many labels are wrong is well determined ({known})."
-        return f"{self._no_difference('original')}, and how many labels are wrong is not well determined ({known})."
+            return f"{self._no_difference('cleaned')}, and it is certain that labels are wrong ({known})."
+        return f"{self._no_difference('original')}, and it is not certain that labels are wrong ({known})."
 
     def _no_difference(self, version: str) -> str:
         where = listing([cut(name, _LONGEST) for name in self.sets])

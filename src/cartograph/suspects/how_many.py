@@ -100,11 +100,12 @@ def wrong_labels(
     missed = missed_class(np.diag(wider), wider.sum(axis=1), np.bincount(labels, minlength=len(wider)))
     if given.met is None:
         return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()), surest, missed)
-    # Their labels contradict each other, whatever the models say of them: the interval is that of the others.
+    # Their labels contradict each other, whatever the models say of them: the interval is that of the others. Of each such text all labels
+    # but one are wrong; or none, where the text does not decide it (a word of two languages): the lower end has none of them.
     sure = float(score[given.met.rows].sum())
     others, with_hard, rest = (np.delete(values, given.met.rows) for values in (score, doubted, unpredicted))
     found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()), surest, missed)
-    return WrongLabels(found.expected + sure, found.low + sure, found.high + sure, found.most + sure)
+    return WrongLabels(found.expected + sure, found.low, found.high + sure, found.most + sure)
 
 
 def bounds(

@@ -50,7 +50,8 @@ def in_order_of(values: Floats, order: Floats) -> Floats:
     """
     place, number = np.unique(order, return_inverse=True, return_counts=True)[1:]
     first = np.cumsum(number) - number
-    means: Floats = np.add.reduceat(np.sort(values), first) / number
+    # Means of equal values may be a last digit apart.
+    means: Floats = np.maximum.accumulate(np.add.reduceat(np.sort(values), first) / number)
     return means[place]
 
 

@@ -50,7 +50,7 @@ def test_dropping_is_recommended_where_models_are_better_for_it() -> None:
     for wrong in (KNOWN, VAGUE):
         found = choice(wrong=wrong)
         assert found.recommended == "drop" and found.scores["drop"].difference > 0.02
-    assert choice().reason.startswith("It is well determined how many labels are wrong.")
+    assert choice().reason.startswith("It is certain that labels are wrong.")
     assert "more than two standard errors" in choice(wrong=VAGUE).reason
 
 

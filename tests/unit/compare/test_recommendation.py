@@ -47,9 +47,9 @@ def test_cleaned_rows_that_are_measurably_better_in_distribution_are_recommended
 @pytest.mark.parametrize(
     ("noise", "version", "why"),
     [
-        (estimate(60, 15), "cleaned", "and how many labels are wrong is well determined (at least 15 of about 60)."),
-        (estimate(60, 14), "original", "and how many labels are wrong is not well determined (at least 14 of about 60)."),
-        (estimate(0, 0), "original", "and how many labels are wrong is not well determined (at least 0 of about 0)."),
+        (estimate(60, 15), "cleaned", "and it is certain that labels are wrong (at least 15, about 60)."),
+        (estimate(60, 14), "original", "and it is not certain that labels are wrong (at least 14, about 60)."),
+        (estimate(0, 0), "original", "and it is not certain that labels are wrong (at least 0, about 0)."),
         ({**estimate(60, 40), "calibrated": False}, "original", "and how many labels are wrong cannot be estimated."),
         (None, "original", "and how many labels are wrong cannot be estimated."),
     ],
@@ -71,8 +71,8 @@ def test_where_models_are_probably_worse_wrong_labels_that_are_there_for_sure_do
     found = advice(probably, noise=estimate(60, 40))
     assert (found.version, found.outcome, found.determined) == ("original", "no difference", True)
     assert found.sentence == (
-        "Recommended: the original rows; models trained on the cleaned ones are probably worse on test, though not measurably; how many "
-        "labels are wrong is well determined (at least 40 of about 60)."
+        "Recommended: the original rows; models trained on the cleaned ones are probably worse on test, though not measurably; it is "
+        "certain that labels are wrong (at least 40, about 60)."
     )
     assert advice({**probably, "high": 0.005}, noise=estimate(60, 40)).version == "cleaned"
     assert advice(NONE, {**probably, "metric": "macro_f1"}, noise=estimate(60, 40)).version == "original"

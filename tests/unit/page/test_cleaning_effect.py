@@ -70,7 +70,7 @@ def test_the_top_of_the_page_has_another_metric_where_it_disagrees_and_the_versi
         "labels are wrong cannot be estimated.",
     ]
     known = with_suspects(compared(audit, *agreeing), calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
-    assert cleaning_lines(known)[0].endswith("and how many labels are wrong is well determined (at least 1 of about 3).")
+    assert cleaning_lines(known)[0].endswith("and it is certain that labels are wrong (at least 1, about 3).")
     assert cleaning_lines(compared(audit)) == cleaning_lines(audit) == []
 
 

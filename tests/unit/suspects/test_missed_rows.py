@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import example
 from hypothesis import given as over
 from hypothesis import strategies as st
 from scipy.stats import norm
@@ -44,6 +45,7 @@ def test_where_classes_are_even_the_order_stays() -> None:
 
 
 @over(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 5)), min_size=1, max_size=30))
+@example([(0.0, 1), (0.0, 2), (0.4305919333713576, 0), (0.4305919333713576, 0), (0.4305919333713576, 2), (0.4305919333713576, 2)])
 def test_values_are_given_out_in_an_order(pairs: list[tuple[float, int]]) -> None:
     values, order = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
     found = in_order_of(values, order)

@@ -112,7 +112,7 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",
-            meaning="chosen: the best; where it is not well determined how many labels are wrong, if better than the original by over "
+            meaning="chosen: the best; where it is not certain that labels are wrong, if better than the original by over "
             "two standard errors and a row; the top of the page says by evaluation whether to use its rows or the original",
         ),
     )
