@@ -53,7 +53,10 @@ class CleanSection(Section):
         0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"
     )
     max_class_change: float = Field(
-        0.5, ge=0, description="part of a class's rows by which cleaning may shrink or grow it, else the audit fails"
+        0.5,
+        ge=0,
+        description="part of a class's rows by which cleaning may shrink or grow it, else the audit fails; recipe auto leaves a class to "
+        "people of which it would take more",
     )
     review_limit: int = Field(500, ge=0, description="most suspects on the review sheet")
     seed: int = Field(13, ge=0, description="seed of the random subset that the cleaned one is compared with, and of the blind check")
@@ -131,7 +134,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
         write_parquet(subset, out[selection_file(name)])
     write_json(folder / Path(ARMS).name, {"asked": params.recipe, "used": recipe, **choice.content()})
-    described = {**version(examples, cleaned, cleaning.changes), "recipe": recipe}
+    described = {**version(examples, cleaned, cleaning.changes), "recipe": recipe, "too_many": list(cleaning.too_many)}
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
@@ -159,6 +162,8 @@ def clean_by(
     from cartograph.clean.cleaning import clean
 
     more = {"relabel_above": params.relabel_above, "precision": params.precision}
+    if params.recipe == "auto":
+        more["most_taken"] = params.max_class_change
     return clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more)
 
 

@@ -6,7 +6,7 @@ Source of the suspects: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from cartograph.data.unknown_classes import unknown_classes
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
 from cartograph.statistics.recalibration import no_surer
+from cartograph.wording import cut, listing
 
 Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
 
@@ -43,8 +44,9 @@ class Cleaning:
         labels: (n_examples,) its label id afterwards; for a dropped row the one it had.
         changes: ``schema.CHANGES``, by uid.
         overruled: how many suspects stay as they are because somebody decided so.
-        spared: classes whose rows the recipe left alone, because it would have taken all of them, or the models do not know the class.
+        spared: classes whose rows the recipe left alone, because it would have taken all or too many, or the models do not know the class.
         weights: (n_examples,) how much each row counts in training, 1 on average over those that stay; None: all alike.
+        too_many: of ``spared`` the classes that the models know.
     """
 
     kept: Bools
@@ -53,6 +55,7 @@ class Cleaning:
     overruled: int
     spared: tuple[str, ...]
     weights: Floats32 | None = None
+    too_many: tuple[str, ...] = ()
 
     def take(self, rows: Integers) -> Cleaning:
         """Return the outcome of some rows, ``(n_some,)`` places in their order; what is counted or listed is still of all."""
@@ -69,6 +72,7 @@ def clean(
     relabel_above: float,
     precision: float = 0.0,
     calibrated: bool = True,
+    most_taken: float = 1.0,
 ) -> Cleaning:
     """Decide about every row: by people where they decided, by the recipe where it is a suspect that is sure enough, else it stays.
 
@@ -87,6 +91,8 @@ def clean(
         relabel_above: in [0, 1].
         precision: in [0, 1].
         calibrated: whether the suspects' probabilities are estimated from this data; where they are not, no recipe drops or relabels a row.
+        most_taken: share of a class's rows, those left out that people decided about, of which the recipe may take no more: it leaves such
+            a class alone.
 
     Raises:
         InputError: the suspects are of another train set.
@@ -106,7 +112,8 @@ def clean(
     sure = flagged & (wrong >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
     leaving = sure | np.isin(np.arange(len(before)), [row for row, outcome in outcomes.items() if outcome is None])
     unknown = unknown_classes(before, flagged & ~np.isin(np.arange(len(before)), rows), len(labels)).tolist()
-    spared = sorted({label for label in (*_emptied(before, leaving, len(labels)), *unknown) if (before[sure] == label).any()})
+    halved = _taken(before, sure, rows, len(labels), most_taken)
+    spared = sorted({label for label in (*_emptied(before, leaving, len(labels)), *unknown, *halved) if (before[sure] == label).any()})
     sure &= ~np.isin(before, spared)
     after, dropped = _by_recipe(before, noise, sure, recipe, relabel_above)
     for row, outcome in outcomes.items():
@@ -115,9 +122,20 @@ def clean(
     _require_classes(before, after, dropped, labels)
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
     names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
+    too_many = tuple(name for name in names if ids[name] not in unknown)
     left = np.union1d(rows, np.flatnonzero(np.isin(before, unknown)))
     weights = row_weights(wrong, noise["suggested_probability"].to_numpy(), ~dropped, left) if recipe == "down-weight" else None
-    return Cleaning(~dropped, after, changes, overruled, names, weights)
+    return Cleaning(~dropped, after, changes, overruled, names, weights, too_many)
+
+
+def too_many_phrase(names: Sequence[str]) -> str:
+    """Return that classes are left to people since too many of their rows would go, as a clause; empty without any.
+
+    >>> too_many_phrase(["snow"])
+    'too many rows of `snow` look surely wrong to change them without a person'
+    """
+    named = listing([f"`{cut(name, 40)}`" for name in names])
+    return f"too many rows of {named} look surely wrong to change them without a person" if names else ""
 
 
 def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Floats32:
@@ -162,6 +180,13 @@ def _emptied(labels: Integers32, taken: Bools, n_classes: int) -> list[int]:
     """Return the classes all of whose rows would be taken."""
     rows, left = np.bincount(labels, minlength=n_classes), np.bincount(labels[~taken], minlength=n_classes)
     found: list[int] = np.flatnonzero((rows > 0) & (left == 0)).tolist()
+    return found
+
+
+def _taken(labels: Integers32, sure: Bools, decided: Ids, n_classes: int, most: float) -> list[int]:
+    """Return the classes of whose rows, those left out that people decided about, a larger share would be taken."""
+    rows = np.bincount(np.delete(labels, decided), minlength=n_classes)
+    found: list[int] = np.flatnonzero(np.bincount(labels[sure], minlength=n_classes) > most * rows).tolist()
     return found
 
 

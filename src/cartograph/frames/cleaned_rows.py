@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cartograph.clean import cleaning
 from cartograph.clean.arms import Again, Arm, ArmChoice
+from cartograph.clean.cleaning import too_many_phrase
 from cartograph.clean.decisions import Decision
 from cartograph.clean.recommended import doubted_again, recommended_arm
 from cartograph.errors import InputError
@@ -27,12 +28,11 @@ from cartograph.wording import counted
 Recipe = Literal["auto", "drop-flagged", "relabel", "down-weight"]
 
 RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel", "down-weight")
-RELABEL_ABOVE = 0.9
-"""What a suggestion needs to be taken, as the section ``clean`` of params.yaml has it."""
+RELABEL_ABOVE, MOST_TAKEN = 0.9, 0.5
+"""What a suggestion needs to be taken, and what share of a class's rows is taken at most, as the section ``clean`` has both."""
 
 _SEED = 13
 _BETTER = "since models are measurably better for that, by cross-validation"
-_ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
 _RECIPES: Mapping[Arm, cleaning.Recipe] = {
     "original": "decisions-only",
     "drop": "drop-flagged",
@@ -86,17 +86,15 @@ class CleanedRows:
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
             return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
-        dropped = int(np.count_nonzero(~done.kept))
+        dropped, left = int(np.count_nonzero(~done.kept)), too_many_phrase(done.too_many)
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
-        return ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts)
+        return ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts) + (f"; {left}" if left else "")
 
     def _done(self, recipe: Recipe) -> cleaning.Cleaning:
         if recipe not in RECIPES:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
-        if recipe == "down-weight":
-            return self._cleaned(recipe)
-        return self._arms[_ARMS.get(recipe) or self._choice.recommended]
+        return self._arms[self._choice.recommended] if recipe == "auto" else self._cleaned(recipe)
 
     @property
     def _all(self) -> str:
@@ -108,13 +106,19 @@ class CleanedRows:
 
     @cached_property
     def _arms(self) -> dict[Arm, cleaning.Cleaning]:
-        return {arm: self._cleaned(recipe) for arm, recipe in _RECIPES.items()}
+        return self._by_arm(self.rows.ingested.examples, self.suspects.rows)
 
-    def _cleaned(self, recipe: cleaning.Recipe, examples: pa.Table | None = None, listed: pa.Table | None = None) -> cleaning.Cleaning:
+    def _by_arm(self, examples: pa.Table, listed: pa.Table) -> dict[Arm, cleaning.Cleaning]:
+        """Return the outcome of each arm for rows with their list: a class of which most would be taken is left to people."""
+        return {arm: self._cleaned(recipe, examples, listed, MOST_TAKEN) for arm, recipe in _RECIPES.items()}
+
+    def _cleaned(
+        self, recipe: cleaning.Recipe, examples: pa.Table | None = None, listed: pa.Table | None = None, most_taken: float = 1.0
+    ) -> cleaning.Cleaning:
         """Return the outcome of a recipe for all rows, or for others with their own list."""
         rows = self.rows.ingested.examples if examples is None else examples
         listed, how = self.suspects.rows if listed is None else listed, {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
-        return cleaning.clean(rows, listed, {}, recipe=recipe, calibrated=self._calibrated, **how)
+        return cleaning.clean(rows, listed, {}, recipe=recipe, calibrated=self._calibrated, most_taken=most_taken, **how)
 
     @cached_property
     def _choice(self) -> ArmChoice:
@@ -138,6 +142,6 @@ class CleanedRows:
 
     def _again(self, among: Callable[[], Among], examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:
         def by_arm(part: pa.Table, listed: pa.Table, decided: Mapping[str, Decision]) -> Mapping[Arm, cleaning.Cleaning]:
-            return {arm: self._cleaned(_RECIPES[arm], part, listed) for arm in arms}
+            return {arm: done for arm, done in self._by_arm(part, listed).items() if arm in arms}
 
         return doubted_again(among().of(examples), examples, {}, arms, by_arm)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cartograph.clean.cleaning import too_many_phrase
 from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
@@ -23,6 +24,12 @@ def class_names(audit: Audit) -> list[str]:
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
     found = [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
     return [*found, *joined]
+
+
+def too_many_classes(audit: Audit) -> str:
+    """Return which classes cleaning left to people since too many of their rows would go; empty where none."""
+    said = "" if audit.cleaning is None else too_many_phrase(audit.cleaning.version.get("too_many", ()))
+    return f"{said[0].upper()}{said[1:]}: people decide about them on the review sheet." if said else ""
 
 
 def whole_classes(audit: Audit) -> list[str]:

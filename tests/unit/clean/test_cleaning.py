@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.clean.cleaning import aligned, class_changes, clean, cleaned_examples, subsets, version
+from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, subsets, version
 from cartograph.clean.decisions import Decision
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, SUBSET
@@ -173,6 +174,22 @@ def test_every_recipe_leaves_a_class_alone_of_which_nearly_all_rows_are_suspects
             assert (cleaning.weights[15:] == cleaning.weights.max()).all() and cleaning.weights[3] < 0.5
     fewer = dict(list(suspects.items())[:3])
     assert not clean(examples, make_noise(examples, fewer), {}, recipe="drop-flagged", relabel_above=0.9).kept[16:19].any()
+
+
+def test_a_class_of_which_more_would_go_than_is_wanted_is_left_to_people() -> None:
+    examples = make_examples([(f"u{row:02}", f"text {row}", int(row >= 10)) for row in range(20)])
+    noise = make_noise(examples, {f"u{row}": (0, 0.95) for row in range(10, 17)} | {"u03": (1, 0.95)})
+
+    def done(most: float, decisions: Mapping[str, Decision] = {}, recipe: Recipe = "drop-flagged") -> Cleaning:
+        return clean(examples, noise, decisions, recipe=recipe, relabel_above=0.9, most_taken=most)
+
+    assert (~done(0.7).kept).sum() == 8 and done(0.7).too_many == ()
+    for left in (done(0.69), done(0.69, recipe="relabel")):
+        assert left.spared == left.too_many == ("good",) and left.changes["uid"].to_pylist() == ["u03"]
+    # People decided about three: of the other seven rows four would go.
+    decided = {f"u{row}": Decision(f"u{row}", "drop", None, "Ann") for row in (10, 11, 12)}
+    assert done(0.58, decided).kept.sum() == 12 and done(0.57, decided).kept.sum() == 16
+    assert done(0.1, recipe="down-weight").too_many == () and done(0.1, recipe="down-weight").weights is not None
 
 
 def test_the_random_control_has_no_row_twice() -> None:

@@ -194,6 +194,15 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
     assert line in verdict(table).lines
 
 
+def test_a_class_that_cleaning_left_to_people_is_named(audit: Audit) -> None:
+    found = with_cleaning(audit)
+    assert found.cleaning is not None
+    left = replace(found, cleaning=replace(found.cleaning, version={**found.cleaning.version, "too_many": ["snow", "hail"]}))
+    begins = "Too many rows of `snow` and `hail` look surely wrong to change them without a person: "
+    line = f"{begins}people decide about them on the review sheet."
+    assert line in verdict(left).lines and line not in verdict(found).lines
+
+
 MADE = {
     "words": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": None}}, "(`embed.pretrained` in params.yaml)."),
     "library": ("cartograph audit rows.csv", {"train": {"model": "bow"}}, "(`vectors=` of `cartograph.audit`)."),

@@ -20,7 +20,7 @@ from cartograph.ingest.canonical import ingest as canonical
 from cartograph.planted.nli import generate
 from cartograph.schema import CHANGES, SUBSET, WEIGHTED_SUBSET, dataset_info
 from tasks.audit import ingest
-from tasks.audit.clean import STEP
+from tasks.audit.clean import STEP, Clean, clean_by
 from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
@@ -328,6 +328,16 @@ def test_suspects_whose_probabilities_are_not_estimated_from_the_data_are_only_l
     audit.clean()
     assert audit.content("data/clean/version.json")["changes"] == 0
     assert audit.uid[4] in (audit.path / "reports/review.csv").read_text()
+
+
+def test_what_is_best_leaves_a_class_to_people_of_which_too_much_would_go(tmp_path: Path) -> None:
+    audit = Audit(dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
+    audit.clean(recipe="auto", max_class_change=0.2)
+    assert audit.content("data/clean/validation.json")["passed"]
+    rows, noise = audit.examples, audit.table("../noise/noise")
+    sections = {most: Clean(recipe="auto", max_class_change=most) for most in (0.2, 0.3)}
+    ways = {most: clean_by(section, rows, noise, {}, "drop-flagged", calibrated=True) for most, section in sections.items()}
+    assert {most: (len(way.changes), way.too_many) for most, way in ways.items()} == {0.2: (0, ("odd",)), 0.3: (3, ())}
 
 
 def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path) -> None:
