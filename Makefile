@@ -17,6 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Multiple choice: OPTIONS="option1 option2". Images: IMAGE=column, IMAGE=image for a folder of them.
 # LINKED: a column whose equal values link rows (a patient, a speaker, a document): they are held out together.
 # PRETRAINED: folder or hub id of an encoder, whose vectors find far more wrong labels than words alone.
+# LABELLED_BY: a column that says who gave a row's label, by which labels of somebody who is more often wrong are doubted more.
 # Several labels a row: LABELS=tags instead of LABEL, or LABELS=spam,urgent for columns of 0 and 1.
 DATA ?=
 TEXT ?= text
@@ -27,11 +28,13 @@ IMAGE ?=
 LABEL ?= label
 LABELS ?=
 LINKED ?=
+LABELLED_BY ?=
 PRETRAINED ?=
 PROFILE ?=
 TABLE := $(if $(FEATURES),$(if $(filter 1 all,$(FEATURES)),--features,--feature "$(FEATURES)"))
 OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --labels "$(LABELS)" \
-  $(foreach option,$(OPTIONS),--option "$(option)") --image "$(IMAGE)" --linked "$(LINKED)" --pretrained "$(PRETRAINED)" --profile "$(PROFILE)"
+  $(foreach option,$(OPTIONS),--option "$(option)") --image "$(IMAGE)" --linked "$(LINKED)" --labelled-by "$(LABELLED_BY)" \
+  --pretrained "$(PRETRAINED)" --profile "$(PROFILE)"
 
 audit: $(READY)
 	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))

@@ -57,6 +57,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     from cartograph.compare.versions import PAIRS, VERSIONS, compare_versions
     from cartograph.ingest.identity import NOT_CONTRADICTED
     from cartograph.ingest.leakage import NOT_IN_TRAIN
+    from cartograph.wording import counted
 
     every = retrained_models(out.workspace.settings)
     failures = _failure_reasons(every, inputs)
@@ -91,7 +92,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     summary = differences_line(comparison.of_sets().differences.to_pylist(), params.metrics[0])
     if advice is not None and advice.version == "original":
         summary += "; use the original"
-    return (summary or f"{len(every)} models on {max(len(named), 1)} sets") + (
+    return (summary or f"{counted(len(every), 'model')} on {counted(max(len(named), 1), 'set')}") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
     )
 

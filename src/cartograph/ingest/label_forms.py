@@ -15,7 +15,7 @@ ONE_FORM = "every class has one name"
 SAME = "Some classes may be the same under different names"
 """How a sentence about them begins."""
 
-_MOST = 3
+_MOST, _PROPOSED = 3, 12
 _CHARACTERS = 40
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
@@ -52,9 +52,9 @@ def forms_phrase(forms: Mapping[str, str], counts: Mapping[str, int]) -> str:
     '`True` 5 rows, `true` 9; if they are one class, set ingest.label_names: {"True": "true"}'
     """
     first = _by_most(forms)
-    listed = [(name, most) for most in list(first)[:_MOST] for name in first[most]]
-    proposed = ", ".join(f"{json.dumps(name)}: {json.dumps(most)}" for name, most in listed)
-    more = ", …" if len(first) > _MOST else ""
+    listed = [(name, most) for most in first for name in first[most]]
+    proposed = ", ".join(f"{json.dumps(name)}: {json.dumps(most)}" for name, most in listed[:_PROPOSED])
+    more = ", …" if len(listed) > _PROPOSED else ""
     return f"{_groups(first, counts)}; if they are one class, set ingest.label_names: {{{proposed}{more}}}"
 
 

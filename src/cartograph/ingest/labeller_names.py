@@ -31,13 +31,13 @@ def labeller_sentence(names: Iterable[str], option: str) -> str:
         option: how such a column is named where the audit is asked for, the name to follow.
 
     >>> labeller_sentence(["text", "Rater"], "--labelled-by ")
-    'if `Rater` says who labelled, name it (--labelled-by Rater): labels of somebody who is more often wrong are doubted more.'
+    'If `Rater` says who labelled, name it (--labelled-by Rater): labels of somebody who is more often wrong are doubted more.'
     """
     found = sorted((name for name in names if _LIKELY.fullmatch(_plain(name))), key=lambda name: not names_a_labeller(name))
     if not found:
         return ""
     name = cut(found[0], 60)
-    return f"if `{name}` says who labelled, name it ({option}{name}): labels of somebody who is more often wrong are doubted more."
+    return f"If `{name}` says who labelled, name it ({option}{name}): labels of somebody who is more often wrong are doubted more."
 
 
 def _plain(name: str) -> str:

@@ -40,7 +40,7 @@ def near_copies_sentence(item: IngestedSet, others: Mapping[str, Sequence[object
     number = len(np.unique(pairs))
     if number < MANY * len(places):
         return ""
-    found = f"{number:,} of {len(places):,} texts are near copies of another, so that a label may be judged by its copies'"
+    found = f"{number:,} of {len(places):,} different texts are near copies of another, so that a label may be judged by its copies'"
     column = _explaining(places[pairs], others)
     if not column:
         return f"{found}; if a column says which belong together, name it with {option.strip()}."

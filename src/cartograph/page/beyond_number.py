@@ -54,7 +54,7 @@ def words_alone(audit: Audit) -> list[str]:
     embed, train = made.parameters.get("embed", {}), made.parameters.get("train", {})
     if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
         return []
-    way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "`vectors=` of `cartograph.audit`"
+    way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "in Python `vectors=` of `cartograph.audit`"
     return [f"No encoder read the texts: of such labels the vectors of a pretrained encoder often say far more ({way})."]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from cartograph.clean.cleaning import too_many_phrase
 from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.joined_labels import joined_sentence
-from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
+from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence, other_forms
 from cartograph.ingest.measurements import measurements_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
@@ -22,7 +22,7 @@ def class_names(audit: Audit) -> list[str]:
         return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts), *joined]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
-    found = [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
+    found = [f"{begin}: {cut(str(check['found']), 1_000)}." for name, begin in begins.items() for check in checks if check["check"] == name]
     return [*found, *joined]
 
 
@@ -38,7 +38,9 @@ def whole_classes(audit: Audit) -> list[str]:
         return []
     names = audit.info.labels
     rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
+    # Of another name of a class it is said that it is one.
     whole = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(names))
+    whole = np.array([one for one in whole.tolist() if names[one] not in other_forms(audit.class_counts)], np.intp)
     if not len(whole):
         return []
     whole = whole[np.argsort(-rows[whole], kind="stable")]

@@ -202,11 +202,16 @@ def _changed(audit: Audit) -> str:
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
     number, at = sum(by.startswith(RECIPE) for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
-        enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
+        enough = f"{_of_them(sure, len(audit.flagged))} sure enough to drop"
         return f", {enough}{at}; instead, each row is weighted by how likely its label is right"
     if sure and not number:
-        return f", {count(sure)} of them sure enough to drop{at} but kept, {_why_kept(audit.cleaning, sure)}"
-    return f", {count(number) if number else 'none'} of them sure enough to change automatically{at}"
+        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at} but kept, {_why_kept(audit.cleaning, sure)}"
+    return f", {_of_them(number, len(audit.flagged))} sure enough to change automatically{at}"
+
+
+def _of_them(number: int, of: int) -> str:
+    """Return how many of some suspects, in words."""
+    return "none of them" if not number else "all of them" if number == of > 1 else f"{count(number)} of them"
 
 
 def sure_suspects(audit: Audit) -> str:
@@ -218,8 +223,8 @@ def sure_suspects(audit: Audit) -> str:
     unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels))
     likely &= ~np.isin(audit.gold[audit.flagged], unknown)
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
-    gained = " if that makes better models" if number else ""
-    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(audit)}{gained}"
+    gained = " if models are better for it, or no worse and labels are certainly wrong" if number else ""
+    return f"{_of_them(number, len(audit.flagged))} sure enough to change automatically{_at(audit)}{gained}"
 
 
 def _precision(audit: Audit) -> float:

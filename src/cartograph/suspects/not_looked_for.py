@@ -13,7 +13,8 @@ from cartograph.schema import LABEL, NOISE, UID
 
 def all_alike(rows: int) -> str:
     """Return why no wrong label can be found among so many rows of one class."""
-    return f"Wrong labels could not be looked for: all {rows:,} rows have the same label. Add rows of other classes."
+    which = f"all {rows:,} rows have the same label" if rows > 1 else "there is one row"
+    return f"Wrong labels could not be looked for: {which}. Add rows of other classes."
 
 
 def not_looked_for(by_uid: pa.Table, reason: str, asked: Mapping[str, Any]) -> tuple[pa.Table, dict[str, Any]]:

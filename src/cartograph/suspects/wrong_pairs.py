@@ -62,7 +62,7 @@ def wrong_pairs(
         anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
         relative: ends of the interval of all wrong labels, as multiples of their expected number.
         scale: how many labels are estimated to be wrong, as a multiple of how many are by these true classes and this transition.
-        at_most: the upper end of the interval of all wrong labels, and how many can be: no pair has more.
+        at_most: the upper end of the interval of all wrong labels, and how many can be: no pair has more, nor more than its label has rows.
 
     >>> sure = np.repeat([[0.99, 0.01], [0.01, 0.99]], 100, axis=0)
     >>> labels = np.repeat([0, 1, 1], [90, 10, 100])
@@ -73,7 +73,10 @@ def wrong_pairs(
     """
     found = sorted(_pairs(probabilities, true_classes, given, transition, anchors, relative, scale), key=lambda pair: -pair.expected)
     high, most = at_most
-    return tuple(replace(pair, high=min(pair.high, high), most=min(pair.most, most)) for pair in found[:MOST])
+    rows = np.bincount(given, minlength=len(transition)).astype(float).tolist()
+    return tuple(
+        replace(pair, high=min(pair.high, high, rows[pair.given]), most=min(pair.most, most, rows[pair.given])) for pair in found[:MOST]
+    )
 
 
 def _pairs(

@@ -86,7 +86,7 @@ class Learning:
         simple = f"while simple models are right on {percent(self.simple or 0.0)} of rows that they never saw"
         if last.accuracy < (self.simple or 0.0):
             return f"is right on {percent(last.accuracy)} of the rows that it trains on, {simple}"
-        return f"gives the labels of even the surest third of the rows a probability of {probability(last.surest)} or more only, {simple}"
+        return f"gives the labels of two rows in three a probability below {probability(last.surest)}, {simple}"
 
     @property
     def _less_by_heart(self) -> str:

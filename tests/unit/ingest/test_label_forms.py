@@ -28,7 +28,9 @@ def test_invisible_differences_are_shown_with_escapes_and_few_are_listed() -> No
     counts = {"caf\u00e9": 3, "cafe\u0301": 2} | {f"{letter}x": 2 for letter in "abcd"} | {f"{letter}X": 1 for letter in "abcd"}
     phrase = forms_phrase(other_forms(counts), counts)
     assert phrase.startswith("`cafe\\u0301` 2 rows, `caf\\u00e9` 3; `aX` 1 row, `ax` 2; ")
-    assert "; and 2 more classes; if they are one class, set ingest.label_names: {" in phrase and phrase.endswith(', "bX": "bx", …}')
+    assert "; and 2 more classes; if they are one class, set ingest.label_names: {" in phrase and phrase.endswith(', "dX": "dx"}')
+    many = {f"{letter}x": 2 for letter in "abcdefghijklm"} | {f"{letter}X": 1 for letter in "abcdefghijklm"}
+    assert forms_phrase(other_forms(many), many).endswith(', "lX": "lx", …}')
 
 
 def test_without_a_workspace_the_way_out_is_the_data() -> None:

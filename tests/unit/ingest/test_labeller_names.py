@@ -10,7 +10,7 @@ from cartograph.ingest.labeller_names import labeller_sentence, names_a_labeller
 @pytest.mark.parametrize("name", ["annotator", "AnnotatorId", "labeled_by", "Labelled by", "worker-id", "coder_name", "turk_worker_id"])
 def test_names_of_who_labelled(name: str) -> None:
     assert names_a_labeller(name)
-    assert f"if `{name}` says who labelled" in labeller_sentence(["text", name], "--labelled-by ")
+    assert f"If `{name}` says who labelled" in labeller_sentence(["text", name], "--labelled-by ")
 
 
 @pytest.mark.parametrize("name", ["label", "annotator_1", "annotators", "color", "grade", "workers", "", "code", "by"])

@@ -35,7 +35,7 @@ def test_the_column_that_says_which_texts_belong_together_is_named() -> None:
     rows = read(frame)
     sentence = near_copies_sentence(rows.ingested, rows.not_read)
     number, _, distinct, *_ = sentence.split()
-    assert 200 < int(number) <= int(distinct) <= 300 and " texts are near copies of another, so that " in sentence
+    assert 200 < int(number) <= int(distinct) <= 300 and " different texts are near copies of another, so that " in sentence
     assert sentence.endswith("most of these have the same `question`: --linked question holds them out together.")
     with pytest.warns(UserWarning, match="`question`: linked=question holds them out together"):
         warn_of_links(rows)

@@ -150,13 +150,13 @@ def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(aud
 
 def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_was_changed(audit: Audit) -> None:
     suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
-    kept = "2 rows are suspects, {} of them sure enough to drop (at 0.8 or more) but kept, {};"
-    for sure, them in ((1, "it"), (2, "them")):
+    kept = "2 rows are suspects, {} sure enough to drop (at 0.8 or more) but kept, {};"
+    for sure, which, them in ((1, "1 of them", "it"), (2, "all of them", "them")):
         sentence = verdict(replace(suspects, cleaning=undecided(sure))).sentence
-        assert kept.format(sure, f"since models trained without {them} are not measurably better") in sentence
+        assert kept.format(which, f"since models trained without {them} are not measurably better") in sentence
     asked = undecided(1)
     asked = replace(asked, arms={**(asked.arms or {}), "asked": "decisions-only", "recommended": "drop"})
-    assert kept.format(1, "since clean.recipe is decisions-only") in verdict(replace(suspects, cleaning=asked)).sentence
+    assert kept.format("1 of them", "since clean.recipe is decisions-only") in verdict(replace(suspects, cleaning=asked)).sentence
     beyond = "Two kinds of errors are not in that number: those that gather on hard rows (with them up to 9), and those that follow a rule,"
     assert any(line.startswith(beyond) for line in verdict(suspects).lines)
     few = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.9})

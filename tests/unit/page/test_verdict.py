@@ -132,6 +132,10 @@ def test_a_class_that_is_suspect_row_for_row_is_named_and_its_rows_are_not_sure_
         "whether the labels are right or not; cleaning leaves these rows to people."
     )
     assert not any("do not know" in line for line in verdict(with_suspects(audit, flagged=(rare[0],))).lines)
+    # Of another name of a class it is said that it may be one, not that the models do not know it.
+    other = examples_schema(replace(audit.info, labels=(audit.info.labels[0], audit.info.labels[0].upper()))).metadata
+    twice = replace(audit, examples=audit.examples.replace_schema_metadata(other))
+    assert not any("do not know" in line for line in verdict(with_suspects(twice, flagged=tuple(rare))).lines)
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.0}
     sentence = verdict(with_suspects(audit, flagged=tuple(rare), calibrated=True, wrong=wrong)).sentence
     assert "none of them sure enough to change automatically" in sentence
@@ -205,7 +209,7 @@ def test_a_class_that_cleaning_left_to_people_is_named(audit: Audit) -> None:
 
 MADE = {
     "words": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": None}}, "(`embed.pretrained` in params.yaml)."),
-    "library": ("cartograph audit rows.csv", {"train": {"model": "bow"}}, "(`vectors=` of `cartograph.audit`)."),
+    "library": ("cartograph audit rows.csv", {"train": {"model": "bow"}}, "(in Python `vectors=` of `cartograph.audit`)."),
     "encoder": ("make audit", {"train": {"model": "bow"}, "embed": {"pretrained": "folder"}}, None),
     "fine-tuned": ("make audit", {"train": {"model": "transformer", "pretrained": "folder"}, "embed": {"pretrained": None}}, None),
     "own vectors": ("cartograph.audit(frame, text='text', vectors=vectors)", {}, None),

@@ -43,7 +43,7 @@ def test_each_state_names_the_parameter_to_change() -> None:
     hard = sentence("not learnt", LAST, replace(LAST, epochs=128, accuracy=0.7, surest=0.31), open=True)
     assert "Perhaps they do not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
     unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
-    assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
+    assert "gives the labels of two rows in three a probability below 0.31, " in unsure
     heart = sentence("by heart", replace(LAST, accuracy=0.99), simple=0.5, unseen=0.6)
     assert "right on 99 % of the rows that it trained on and on 60 % of those of evaluation sets, so its confidence" in heart
     assert "Set train.folds to 5" in heart
