@@ -133,7 +133,7 @@ def test_a_class_that_is_suspect_row_for_row_is_named_and_its_rows_are_not_sure_
     )
     assert not any("do not know" in line for line in verdict(with_suspects(audit, flagged=(rare[0],))).lines)
     # Of another name of a class it is said that it may be one, not that the models do not know it.
-    other = examples_schema(replace(audit.info, labels=(audit.info.labels[0], audit.info.labels[0].upper()))).metadata
+    other = examples_schema(replace(audit.info, labels=(audit.info.labels[0], f"{audit.info.labels[0]} "))).metadata
     twice = replace(audit, examples=audit.examples.replace_schema_metadata(other))
     assert not any("do not know" in line for line in verdict(with_suspects(twice, flagged=tuple(rare))).lines)
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.0}
