@@ -2,15 +2,14 @@
 
 `python benchmarks/table_cleaning.py FOLDER [--rows 800] [--least 1500] [--seed 1] [--only PART] [--output FILE]`
 
-FOLDER, `--least` and `--only` are as `table_noise.py` has them, whose planted errors these are (none; 5 and 20 % uniform, 20 % one-way, and
-20 % where naive Bayes is least sure). Of each table `--rows` rows are the train set, 2,500 others at most the test set under its own labels; of
-rare classes eight rows are needed. Ours is what `cartograph.audit` finds and `.cleaned()` leaves, by its defaults: rows dropped or
-corrected, weighted (`sample_weight`), or all as they are. cleanlab's list (`find_label_issues` by its defaults, of the cross-validated
+FOLDER, `--least` and `--only` are as `table_noise.py` has them, whose planted errors these are (none; 5 and 20 % uniform, 20 % one-way,
+and 20 % where naive Bayes is least sure). Of each table `--rows` rows are the train set, 2,500 others at most the test set under its own
+labels; of rare classes eight rows are needed. Ours is what `cartograph.audit` finds and `.cleaned()` leaves, by its defaults: rows dropped
+or corrected, weighted (`sample_weight`), or all as they are. cleanlab's list (`find_label_issues` by its defaults, of the cross-validated
 probabilities that `table_noise.py` gives it) is dropped; the oracle drops all planted errors. On each are trained, by scikit-learn's
 defaults: HistGradientBoosting, a random forest, and logistic regression on standardised columns.
 
-How rows are weighted was chosen on eight of the even tables (australian to letter, by name) and on texts; neither the choice between the
-ways to clean nor its model, which is linear, on any.
+How rows are weighted was chosen on eight of the even tables (australian to letter, by name) and on texts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What to do with doubted labels, chosen by cross-validation on the train set alone: keep, drop, relabel or down-weight.
 
-Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and the model is scored on the fold left
-out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
-rewarded for repeating an error, nor for agreeing with a suggestion.
+Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest, too;
+the better one on the original is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by
+its probability of a right label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion.
 
 Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
 it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
@@ -35,6 +35,8 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.progress import Progress
 from cartograph.features.linear_models import held_out_logistic
 from cartograph.features.options import held_out_options
+from cartograph.features.tables import TreeColumns
+from cartograph.features.trees import held_out_forest
 
 Arm = Literal["original", "drop", "relabel", "down-weight"]
 Again = Callable[[Integers], Mapping[Arm, Cleaning]]
@@ -103,6 +105,7 @@ def choose_arm(
     changed: Mapping[Arm, int] | None = None,
     known: bool = False,
     of_options: bool = False,
+    columns: TreeColumns | None = None,
     preferred: Collection[Arm] = (),
     progress: Progress | None = None,
 ) -> ArmChoice:
@@ -120,6 +123,7 @@ def choose_arm(
         changed: how many rows of the whole set each arm changes; None: of these.
         known: whether it is well determined how many labels are wrong.
         of_options: whether features are of every option of multiple choice (``features.options.option_features``).
+        columns: of a table of features, what trees read of it: a forest is asked, too, and the model counts that is better on the original.
         preferred: arms of which the best is recommended if it may be, though another gains more.
         progress: called with (folds done, folds), over all arms.
     """
@@ -127,7 +131,7 @@ def choose_arm(
     if number < LEAST_ROWS or right.sum() <= 0:
         return kept_as_it_is(f"{number:,} rows are too few to compare ways of cleaning")
     fold = assign_folds(given, FOLDS, rng, None if groups is None else np.unique(groups, return_inverse=True)[1])
-    hits: dict[Arm, Bools] = {arm: np.zeros(number, bool) for arm in arms}
+    by_model: list[dict[Arm, Bools]] = [{arm: np.zeros(number, bool) for arm in arms} for _ in range(1 if columns is None else 2)]
     fitted = held_out_options if of_options else held_out_logistic
     parts = int(fold.max()) + 1
     for part in range(parts):
@@ -136,11 +140,16 @@ def choose_arm(
             after, weights = given.copy(), np.zeros(number, np.float32)
             after[inside] = own.labels
             weights[inside] = own.kept * (np.float32(1) if own.weights is None else own.weights)
-            hits[arm][held] = (fitted(features, after, n_classes, weights, PENALTY, even=True).argmax(axis=1) == given)[held]
+            scores = [fitted(features, after, n_classes, weights, PENALTY, even=True)]
+            if columns is not None:
+                scores.append(held_out_forest(columns, after, n_classes, weights))
+            for hits, found in zip(by_model, scores, strict=True):
+                hits[arm][held] = (found.argmax(axis=1) == given)[held]
             if progress is not None:
                 progress(part * len(arms) + place + 1, parts * len(arms))
     counts = {arm: rows_changed(cleaning, labels) for arm, cleaning in arms.items()} if changed is None else changed
-    scored = {arm: _score(own, hits["original"], right, counts[arm]) for arm, own in hits.items()}
+    best_model = max(by_model, key=lambda hits: float((right * hits["original"]).sum()))
+    scored = {arm: _score(own, best_model["original"], right, counts[arm]) for arm, own in best_model.items()}
     changing = [arm for arm in scored if arm != "original" and counts[arm]]
     if not changing:
         return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
@@ -192,7 +201,7 @@ def rows_changed(cleaning: Cleaning, labels: Ids) -> int:
 
 def _verdict(best: Arm, score: ArmScore, rows: float, *, known: bool) -> tuple[bool, str]:
     """Return whether the best way of cleaning is recommended, and why, in a sentence."""
-    judged = "By cross-validation of linear models on the train set"
+    judged = "By cross-validation on the train set"
     if known and not _worse(score, rows):
         beside = "by more than two standard errors and a row better" if _measurably(score, rows) else "not measurably worse"
         taken = f"{best} is the best way to clean, and {beside} than none"

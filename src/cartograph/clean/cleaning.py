@@ -28,9 +28,6 @@ Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
 RECIPE = "recipe "
 """How ``by`` of a change begins that a recipe makes; else it is a person's name."""
 
-LEAST_WEIGHT = 0.001
-"""Of a row, before weights are divided by their mean."""
-
 VERSION_DIGITS = 12
 """Hexadecimal digits of a version's name."""
 
@@ -143,7 +140,8 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
 
     The expected loss of a row pulls a model towards its label by the probability that it is right, and away from it by that of the label
     that it should have instead; what is left is the difference. Weighted by the probability that it is right alone, a row whose label is
-    wrong four times in five would still be learnt, and by models that learn by heart like any other (Byrd & Lipton, ICML 2019).
+    wrong four times in five would still be learnt, and by models that learn by heart like any other (Byrd & Lipton, ICML 2019; decision
+    trees grown out put any row that counts at all in a leaf of its own).
 
     Args:
         wrong: probability that each label is wrong, ``(n_examples,)``.
@@ -155,7 +153,7 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
     >>> [f"{weight:.2f}" for weight in weights]
     ['1.74', '1.04', '1.22', '0.00']
     """
-    more = np.clip(1.0 - wrong - np.minimum(suggested, wrong), LEAST_WEIGHT, 1.0)
+    more = np.clip(1.0 - wrong - np.minimum(suggested, wrong), 0.0, 1.0)
     more[left] = 1.0
     weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
     return weights

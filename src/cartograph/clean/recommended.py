@@ -17,6 +17,7 @@ from cartograph.data.progress import Progress
 from cartograph.errors import GateError
 from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
+from cartograph.features.tables import tree_columns
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.statistics.determined import well_determined
 from cartograph.statistics.recalibration import no_surer
@@ -113,6 +114,7 @@ def recommended_arm(
         changed=changed,
         known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),
         of_options=choice,
+        columns=tree_columns(examples) if info.features else None,
         preferred=preferred,
         progress=progress,
     )

@@ -50,8 +50,8 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
         what: the subset's name, for messages.
 
     Raises:
-        InputError: a uid is not in the train set, or twice in the subset, a label is not one of the train set's, or a weight is not a
-            positive number.
+        InputError: a uid is not in the train set, or twice in the subset, a label is not one of the train set's, or a weight is
+            not a number of 0 or more, or all are 0.
     """
     info = dataset_info(examples.schema)
     wanted = subset[UID].combine_chunks()
@@ -74,11 +74,13 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
 
 def _weights(subset: pa.Table, what: str) -> Floats32:
     weights: Floats32 = pc.fill_null(subset[WEIGHT], float("nan")).to_numpy().astype(np.float32)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         uid, value = subset[UID][int(bad[0])].as_py(), weights[bad[0]]
         raise InputError(
-            f"{what} gives uid {uid!r} the weight {value} ({len(bad):,} such rows), where a number above 0 is needed; leave the row out "
-            "if it should not count."
+            f"{what} gives uid {uid!r} the weight {value} ({len(bad):,} such rows), where a number of 0 or more is needed; 0, or leave the "
+            "row out, if it should not count."
         )
+    if len(weights) and not weights.any():
+        raise InputError(f"{what} gives all {len(weights):,} rows the weight 0; one at least has to count.")
     return weights

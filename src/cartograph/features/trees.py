@@ -23,7 +23,7 @@ STAGES = (10, 25, 60)
 _LEAST = 1e-4
 _LEAVES, _RATE, _PENALTY = 8, 0.1, 1.0
 _ROWS_OF_LEAF = (5, 20)
-_FOREST, _FOREST_LEAF, _FOREST_ROWS = 100, 3, 20_000
+_FOREST, _FOREST_LEAF, _FOREST_ROWS, _HELD_OUT = 100, 3, 20_000, 60
 
 
 def out_of_fold_boosting(
@@ -83,6 +83,29 @@ def out_of_fold_forest(
         return model.classes_, [model.predict_proba(columns.values[held_out])]
 
     return _out_of_fold(fitted, labels, n_classes, fold, 1, progress)[0]
+
+
+def held_out_forest(columns: TreeColumns, labels: Integers, n_classes: int, weights: Floats32) -> Floats32:
+    """Return the scores of every row by a forest that was grown on some of them, ``(n_examples, n_classes)``, as above.
+
+    Its trees are grown out, as those of forests at their defaults are, so that a wrong label is learnt by heart.
+
+    Args:
+        columns: numbers, and ids of categories, of each row.
+        labels: label ids in [0, n_classes), ``(n_examples,)``; those of rows without weight are not used.
+        n_classes: two or more.
+        weights: how much each row counts, 0 or more, ``(n_examples,)``.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    taught = weights > 0
+    out = np.full((len(labels), n_classes), _LEAST)
+    if taught.any():
+        many = bool(taught.sum() > _FOREST_ROWS)
+        model = ExtraTreesClassifier(_HELD_OUT, bootstrap=many, max_samples=_FOREST_ROWS if many else None, n_jobs=1, random_state=0)
+        model.fit(columns.values[taught], labels[taught], sample_weight=weights[taught])
+        out[:, model.classes_] = np.maximum(model.predict_proba(columns.values), _LEAST)
+    return _centred(np.log(out))
 
 
 def _out_of_fold(fitted: Any, labels: Integers, n_classes: int, fold: Integers, tables: int, progress: Progress | None) -> list[Floats32]:

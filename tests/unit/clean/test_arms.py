@@ -10,6 +10,7 @@ from scipy import sparse
 
 from cartograph.clean.arms import LEAST_ROWS, Arm, ArmChoice, ArmScore, _measurably, _score, _verdict, choose_arm, kept_as_it_is
 from cartograph.clean.cleaning import Cleaning
+from cartograph.features.tables import TreeColumns
 from cartograph.schema import CHANGES
 
 WORDS = 60
@@ -124,6 +125,26 @@ def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_
         features, given, 2, np.where(wrong, 0.02, 0.98), arms | {"drop": harmful}, np.random.default_rng(0), preferred=("drop",)
     )
     assert none.recommended not in ("drop", "original")
+
+
+def test_of_a_table_a_forest_decides_where_it_is_better() -> None:
+    # Which of two classes a point is of, the product of its columns says: to a linear model nothing.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 2))
+    truth = (points[:, 0] * points[:, 1] > 0).astype(int)
+    wrong = rng.permutation(np.arange(600) < 150)
+    given = np.where(wrong, 1 - truth, truth)
+    features = sparse.csr_array(np.maximum(np.hstack([points, -points]), 0).astype(np.float32))
+    arms, right = ways(given, wrong, np.where(wrong, 0.95, 0.02)), np.where(wrong, 0.05, 0.98)
+    columns = TreeColumns(points, np.zeros(2, bool))
+    alone, both = (choose_arm(features, given, 2, right, arms, np.random.default_rng(0), columns=asked) for asked in (None, columns))
+    assert alone.scores["original"].accuracy < 0.65 and both.recommended in ("drop", "relabel")
+    assert both.scores["drop"].difference > 0.1 > both.scores["down-weight"].difference, "trees learn what weighs little, too"
+    linear, linearly = topics(600, np.random.default_rng(0))
+    noise = TreeColumns(rng.normal(size=(600, 1)), np.zeros(1, bool))
+    arms = ways(linearly, np.zeros(600, bool), np.full(600, 0.02))
+    found = [choose_arm(linear, linearly, 2, np.ones(600), arms, np.random.default_rng(0), columns=asked) for asked in (None, noise)]
+    assert found[0] == found[1]
 
 
 def test_an_arm_that_changes_no_row_is_not_recommended_however_good_it_looks() -> None:

@@ -47,6 +47,21 @@ def test_a_subset_of_something_else_is_refused(uids: list[str], labels: list[int
         take_subset(small_set(rows=3), subset(uids, labels), "random.parquet")
 
 
+def test_weights_may_be_0_but_not_all_of_them_and_not_below() -> None:
+    def weighted(*weights: float) -> pa.Table:
+        named = subset(["u0002", "u0000"], [0, 1])
+        return take_subset(small_set(rows=3), named.append_column("weight", pa.array(weights, pa.float32())), "cleaned.parquet")
+
+    assert weighted(0.0, 2.0)["weight"].to_pylist() == [2.0, 0.0]
+    for wrong in (-0.5, float("nan")):
+        with pytest.raises(
+            InputError, match=r"cleaned\.parquet gives uid 'u0000' the weight .* \(1 such rows\), where a number of 0 or more"
+        ):
+            weighted(1.0, wrong)
+    with pytest.raises(InputError, match=r"cleaned\.parquet gives all 2 rows the weight 0; one at least has to count\."):
+        weighted(0.0, 0.0)
+
+
 def test_rows_are_taken_in_the_order_of_their_uids() -> None:
     table = pa.table({"uid": ["a", "b", "c"], "place": [0, 1, 2]})
     for uids in (pa.array(["c", "a"]), pa.chunked_array([["c"], ["a"]])):

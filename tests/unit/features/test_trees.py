@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.folds import assign_folds
-from cartograph.features.tables import tree_columns
-from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
+from cartograph.features.tables import TreeColumns, tree_columns
+from cartograph.features.trees import STAGES, held_out_forest, out_of_fold_boosting, out_of_fold_forest
 from tests.training_sets import small_table
 
 
@@ -46,3 +46,23 @@ def test_folds_that_teach_one_class_alone() -> None:
     fold = (np.arange(40) >= 20).astype(np.intp)
     for scores in scores_of(rows, labels, 2, fold):
         assert np.array_equal(scores.argmax(axis=1), fold)
+
+
+def test_a_forest_learns_from_the_rows_with_weight_and_by_heart() -> None:
+    rng = np.random.default_rng(3)
+    columns = TreeColumns(rng.normal(size=(300, 3)), np.zeros(3, bool))
+    labels = (columns.values[:, 0] > 0).astype(np.int64)
+    weights = np.ones(300, np.float32)
+    weights[200:] = 0
+    scores = held_out_forest(columns, labels, 3, weights)
+    assert scores.shape == (300, 3) and (scores.argmax(axis=1)[:200] == labels[:200]).all() and (scores.argmax(axis=1) < 2).all()
+    assert np.mean(scores.argmax(axis=1)[200:] == labels[200:]) > 0.9
+    turned = labels.copy()
+    turned[200:] = 1 - turned[200:]
+    np.testing.assert_array_equal(held_out_forest(columns, turned, 3, weights), scores)
+    wrong = np.arange(200) % 5 == 0
+    turned[:200] = np.where(wrong, 1 - labels[:200], labels[:200])
+    heard, unheard = (held_out_forest(columns, turned, 3, weights * np.where(np.arange(300) % 5 == 0, least, 1)) for least in (1, 0))
+    right = [np.mean(own.argmax(axis=1)[200:] == labels[200:]) for own in (heard, unheard)]
+    assert (heard.argmax(axis=1)[:200] == turned[:200]).all() and right[1] > right[0]
+    assert held_out_forest(columns, labels, 3, np.zeros(300, np.float32)).max() == 0
