@@ -1,13 +1,14 @@
 """Models retrained on cleaned tables of features, beside the original's, cleanlab's and an oracle's, on planted label errors.
 
-`python benchmarks/table_cleaning.py FOLDER [--rows 800] [--least 1500] [--seed 1] [--only PART] [--output FILE]`
+`python benchmarks/table_cleaning.py FOLDER [--rows 800] [--least 2000] [--seed 1] [--only PART] [--output FILE]`
 
 FOLDER, `--least` and `--only` are as `table_noise.py` has them, whose planted errors these are (none; 5 and 20 % uniform, 20 % one-way,
 and 20 % where naive Bayes is least sure). Of each table `--rows` rows are the train set, 2,500 others at most the test set under its own
-labels; of rare classes eight rows are needed. Ours is what `cartograph.audit` finds and `.cleaned()` leaves, by its defaults: rows dropped
-or corrected, weighted (`sample_weight`), or all as they are. cleanlab's list (`find_label_issues` by its defaults, of the cross-validated
-probabilities that `table_noise.py` gives it) is dropped; the oracle drops all planted errors. On each are trained, by scikit-learn's
-defaults: HistGradientBoosting, a random forest, and logistic regression on standardised columns.
+labels; of rare classes eight rows are needed, and tables of more than ten classes are left out. Ours is what `cartograph.audit` finds and
+`.cleaned()` leaves, by its defaults: rows dropped or corrected, weighted (`sample_weight`), or all as they are. cleanlab's list
+(`find_label_issues` by its defaults, of the cross-validated probabilities that `table_noise.py` gives it) is dropped; the oracle drops all
+planted errors. On each are trained, by scikit-learn's defaults: HistGradientBoosting, a random forest, and logistic regression on
+standardised columns.
 
 How rows are weighted was chosen on eight of the even tables (australian to letter, by name) and on texts.
 """
@@ -36,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 CELLS = (("none", 0.0), ("uniform", 0.05), ("uniform", 0.2), ("one-way", 0.2), ("instance", 0.2))
 VERSIONS = ("ours", "cleanlab", "oracle")
 MODELS = ("boosting", "forest", "logistic")
-MOST_TEST, FEWEST_OF_A_CLASS = 2_500, 8
+MOST_TEST, FEWEST_OF_A_CLASS, MOST_CLASSES = 2_500, 8, 10
 
 Cell = dict[str, Any]
 
@@ -85,7 +86,7 @@ def cells(name: str, frame: pd.DataFrame, rows: int, seed: int) -> Iterator[Cell
     classes, labels = np.unique(frame["label"].to_numpy(str), return_inverse=True)
     values = columns(frame.drop(columns="label"))
     train, test, truth = values[:rows], values[rows:], labels[rows:]
-    if len(np.unique(labels[:rows])) < len(classes):
+    if len(classes) > MOST_CLASSES or len(np.unique(labels[:rows])) < len(classes):
         return
     judgement = judged(train, labels[:rows])
     for kind, share in CELLS:
@@ -145,7 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="of .dat files")
     parser.add_argument("--rows", type=int, default=800, help="rows of a train set")
-    parser.add_argument("--least", type=int, default=1500, help="fewest rows of a table")
+    parser.add_argument("--least", type=int, default=2000, help="fewest rows of a table")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="tables whose name has this in it, or whose folder begins with it")
     parser.add_argument("--output", type=Path, help="also write what is printed to this file")
