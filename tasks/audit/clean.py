@@ -172,7 +172,7 @@ def _write_originals(
 ) -> list[str]:
     """Write cleaned.parquet in the original's own columns, and a copy in its own format where it is one text file; return its files.
 
-    Weights are a column more, for which the original's own format has no place: where there are any, there is no such copy.
+    Weights are a column more, for which a CSV or TSV file has room; of other formats there is no such copy where there are any.
     """
     import pyarrow as pa
 
@@ -194,7 +194,7 @@ def _write_originals(
     whole = None
     if len(kept) == 1:
         whole = parquet_rows(sources[0], kept[0].column, kept[0].by_number)
-        if cleaning.weights is None and kept[0].own_column:
+        if kept[0].own_column:
             _write_own_format(sources[0], kept[0], folder)
     if whole is None:
         whole = pa.concat_tables([one.table() for one in kept], promote_options="default")
@@ -203,11 +203,17 @@ def _write_originals(
 
 
 def _write_own_format(source: Source, kept: KeptRows, folder: Path) -> None:
-    from cartograph.read.rewrite import own_suffix, rewrite
+    from cartograph.clean.original_columns import weights_name
+    from cartograph.read.rewrite import has_room, own_suffix, rewrite
 
     suffix = own_suffix(source)
-    if suffix is not None:
-        rewrite(source, kept.column, kept.by_number, folder / f"cleaned{suffix}")
+    if suffix is None or (kept.weights is not None and not has_room(source)):
+        return
+    more = None
+    if kept.weights is not None:
+        numbers = zip(kept.by_number, kept.weights.tolist(), strict=True)
+        more = weights_name(kept.file.batch.table.column_names), dict(numbers)
+    rewrite(source, kept.column, kept.by_number, folder / f"cleaned{suffix}", more)
 
 
 def _with_label_names(cleaned: pa.Table) -> pa.Table:

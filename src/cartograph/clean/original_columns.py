@@ -105,15 +105,24 @@ def kept_rows(
 def with_weights(table: pa.Table, kept: Sequence[KeptRows]) -> pa.Table:
     """Return the rows that stay, those of all files in order, with a column of their weights, where they have any.
 
-    The column is ``WEIGHT``, or, where the data has one of that name, ``label_weight`` with underscores behind it as needed.
+    The column is ``WEIGHT``, or, where the data has one of that name, ``label_weight``, with underscores as needed (``weights_name``).
     """
     weights = [one.weights for one in kept if one.weights is not None]
     if not weights:
         return table
-    name = WEIGHT if WEIGHT not in table.column_names else f"label_{WEIGHT}"
-    while name in table.column_names:
+    return table.append_column(weights_name(table.column_names), pa.array(np.concatenate(weights)))
+
+
+def weights_name(there: Sequence[str]) -> str:
+    """Return the name of a column of weights beside others.
+
+    >>> weights_name(["text", "label"]), weights_name(["weight", "label_weight"])
+    ('weight', 'label_weight_')
+    """
+    name = WEIGHT if WEIGHT not in there else f"label_{WEIGHT}"
+    while name in there:
         name += "_"
-    return table.append_column(name, pa.array(np.concatenate(weights)))
+    return name
 
 
 def _with_one_label(file: File, columns: Columns) -> tuple[File, str, bool]:

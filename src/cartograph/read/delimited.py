@@ -126,30 +126,38 @@ def delimiter_of(source: Source, kind: str) -> str:
         return _named(lines.peek()) or _delimiter(lines.peek(0 if source.columns else _title_lines(lines)))
 
 
-def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
-    """Yield the text of a CSV or TSV file with some of its records, byte for byte but for new labels.
+def rewrite(
+    source: Source, kind: str, column: str, kept: Mapping[int, str | None], more: tuple[str, Mapping[int, float]] | None = None
+) -> Iterator[str]:
+    """Yield the text of a CSV or TSV file with some of its records, byte for byte but for new labels and a column more.
 
     Args:
         kind: ``csv`` or ``tsv``.
         column: the label's, or the path to it inside a column that holds JSON.
         kept: number of each record that stays -> its new label, None where it keeps its own.
+        more: the name of a last column, and the number of each record in it; None: no such column.
     """
     quoting = quoting_of(source, kind)
     with open_text(source.path, source, newline="") as file:
         lines = _Lines(file)
         layout, reader = _opened(source, lines, source.delimiter or (None if kind == "csv" else "\t"), quoting)
         place, inside = _place(layout.columns, column)
-        yield layout.header
+        yield layout.header if more is None else _with_cell(layout.header, more[0], layout.delimiter)
         for number, record in _records(len(layout.columns), reader, lines):
             text = "".join(lines.taken)
             if number not in kept or isinstance(record, Rejected):
                 continue
             label = kept[number]
-            if label is None:
-                yield text
-            else:
+            if label is not None:
                 cell = put_at(record[place], inside, partial(like, label=label))
-                yield _written([*record[:place], cell, *record[place + 1 :]], layout, text)
+                text = _written([*record[:place], cell, *record[place + 1 :]], layout, text)
+            yield text if more is None else _with_cell(text, f"{more[1][number]:.6g}", layout.delimiter)
+
+
+def _with_cell(text: str, cell: str, delimiter: str) -> str:
+    """Return the text of a record, or of the header, with a cell more at its end."""
+    body = text.rstrip("\r\n")
+    return f"{body}{delimiter}{cell}{text[len(body) :]}"
 
 
 def _place(columns: tuple[str, ...], column: str) -> tuple[int, list[str]]:

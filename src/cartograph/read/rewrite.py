@@ -32,7 +32,13 @@ def own_suffix(source: Source) -> str | None:
     return suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) and suffix != ".parquet" else _SUFFIXES[kind]
 
 
-def rewrite(source: Source, column: str, kept: Mapping[int, jsonl.Label], path: Path) -> None:
+def rewrite(
+    source: Source,
+    column: str,
+    kept: Mapping[int, jsonl.Label],
+    path: Path,
+    more: tuple[str, Mapping[int, float]] | None = None,
+) -> None:
     """Write a copy of a text source: same encoding, header, order and spelling; never compressed.
 
     Args:
@@ -41,6 +47,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, jsonl.Label], path: 
         kept: number of each record that stays (as in ``Batch.rows``) -> its new label, None where it keeps its own; in a JSONL file also a
             list of labels.
         path: of the copy.
+        more: the name of a last column, and the number of each record in it (``has_room``); None: no such column.
 
     Raises:
         InputError: a new label cannot be written in the source's encoding or format.
@@ -48,7 +55,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, jsonl.Label], path: 
     encoding = encoding_of(source)
     try:
         with path.open("w", encoding=encoding, newline="") as file:
-            file.writelines(_parts(source, column, kept))
+            file.writelines(_parts(source, column, kept, more))
     except UnicodeEncodeError as error:
         raise InputError(
             f"{source.name}: a new label cannot be written as {encoding} ({error.object[error.start : error.end]!r})."
@@ -109,14 +116,19 @@ def parquet_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Seq
     return table
 
 
-def _parts(source: Source, column: str, kept: Mapping[int, jsonl.Label]) -> Iterator[str]:
+def has_room(source: Source) -> bool:
+    """Return whether a copy of a source may have a column more: a CSV or TSV file whose columns are named in its header."""
+    return (source.format or format_of(source.path, source.name)) in ("csv", "tsv") and not source.columns
+
+
+def _parts(source: Source, column: str, kept: Mapping[int, jsonl.Label], more: tuple[str, Mapping[int, float]] | None) -> Iterator[str]:
     kind = source.format or format_of(source.path, source.name)
     if kind == "jsonl":
         return jsonl.rewrite(source, column, kept)
     texts = {number: label for number, label in kept.items() if not isinstance(label, list)}
     if kind == "label-first":
         return label_first.rewrite(source, texts)
-    return delimited.rewrite(source, kind, column, texts)
+    return delimited.rewrite(source, kind, column, texts, more)
 
 
 def encoding_of(source: Source) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cartograph.read.rewrite import parquet_columns, rewrite, rewrite_columns
+from cartograph.read.rewrite import has_room, parquet_columns, rewrite, rewrite_columns
 from cartograph.read.source import Source
 
 
@@ -91,3 +91,14 @@ def test_a_record_with_a_new_label_keeps_its_quotes_around_what_needs_them(tmp_p
     path.write_bytes(f'text,label\n"one{inside}two",no\nthree,no\n'.encode())
     rewrite(Source(str(path), "rows.csv"), "label", {1: "yes", 2: None}, copy)
     assert copy.read_bytes() == f'text,label\n"one{inside}two",yes\nthree,no\n'.encode()
+
+
+def test_a_column_more_stands_at_the_end_of_each_record_and_of_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'text;label\r\n"two\r\nlines";good\r\nplain;bad\r\nlast; ;\r\nend;good')
+    copy = tmp_path / "copy.csv"
+    rewrite(Source(str(path), path.name), "label", {1: None, 2: "good", 4: None}, copy, ("weight", {1: 0.25, 2: 0.0, 4: 1.5}))
+    assert copy.read_bytes() == b'text;label;weight\r\n"two\r\nlines";good;0.25\r\nplain;good;0\r\nend;good;1.5'
+    for name, room in (("rows.tsv", True), ("rows.jsonl", False), ("rows.parquet", False)):
+        assert has_room(Source(str(tmp_path / name), name)) is room
+    assert not has_room(Source(str(path), path.name, columns=("text", "label")))

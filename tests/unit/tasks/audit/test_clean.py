@@ -188,8 +188,14 @@ def test_weights_are_a_column_of_the_cleaned_rows_and_shuffled_in_the_random_one
     cleaned, version = audit.table("cleaned"), audit.content("data/clean/version.json")
     assert cleaned.column_names == ["text", "label", "weight", "label_weight"], "the file has a column `weight` of its own"
     assert (version["weighted"], version["rows"], version["dropped"]) == (True, 29, 1) and version["version"] != version["parent"]
-    assert not (audit.path / "data/clean/cleaned.csv").exists()
     by_text = dict(zip(cleaned["text"].to_pylist(), cleaned["label_weight"].to_pylist(), strict=True))
+    own = (audit.path / "data/clean/cleaned.csv").read_bytes().decode()
+    before = (tmp_path / "train.csv").read_bytes().decode()
+    header, *lines = own.split("\r\n")[:-1]
+    assert header == "text,label,weight,label_weight" and [line.rpartition(",")[0] for line in lines] == [
+        line for line in before.split("\r\n")[1:-1] if line.split(",")[0] in by_text
+    ]
+    assert [float(line.rpartition(",")[2]) for line in lines] == pytest.approx(list(by_text.values()), rel=1e-5)
     assert min(by_text, key=lambda text: by_text[text]) == "this is sentence number 3"
     assert by_text["this is sentence number 9"] == max(by_text.values()), "a person kept it"
     assert np.mean(list(by_text.values())) == pytest.approx(1, abs=1e-6)
