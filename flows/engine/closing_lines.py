@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.page.read_verdict import BEYOND, GATHER, OF_SET, verdict_of
+from cartograph.page.read_verdict import BEYOND, GATHER, MADE_FROM, OF_SET, SAME_TEXT, verdict_of
 from tasks.audit.clean import FOUND, METRICS
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
@@ -37,17 +37,23 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
         console.say(f"Found      {said[0]}")
         for line in said[1:]:
             # The other lines are on the page.
-            if line.startswith((GATHER, BEYOND)) or OF_SET in line:
+            if line.startswith((GATHER, BEYOND)) or any(part in line for part in (OF_SET, SAME_TEXT, MADE_FROM)):
                 console.say(f"           {line}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
-            console.say(f"Warning    {finding['sentence']}")
+            console.say(f"Warning    {_unsaid(finding['sentence'], said)}")
     if report.exists():
         console.say(f"Report     {report.relative_to(project_root())}")
     if not waiting and getattr(space.settings.get("publish"), "enabled", False):
         _print_runs(space)
     if not waiting and report.exists() and space.settings.find(Sources) is not None:
         _print_next(space)
+
+
+def _unsaid(sentence: str, said: tuple[str, ...] | None) -> str:
+    """Return a gate's sentence without the detail that the sentence of the audit has already."""
+    gate, _, detail = sentence.partition(": ")
+    return f"{gate}." if said is not None and detail and said[0].startswith(detail.rstrip(".")) else sentence
 
 
 def _print_runs(space: Workspace) -> None:

@@ -8,7 +8,7 @@ from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.strata import AGREEING, COLUMN, FILE, LABELLED_BY, ORDER, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
-from cartograph.page.read_verdict import GATHER
+from cartograph.page.read_verdict import GATHER, SAME_TEXT
 from cartograph.page.stretches import filled_down, shifted_sentence
 from cartograph.suspects.gathering import Gathering
 from cartograph.wording import about, count, counted, cut, share
@@ -45,10 +45,8 @@ def contradicting_sentence(audit: Audit) -> str:
     number = int(sets[0].get("contradicted") or 0)
     if audit.several or audit.info.task not in ("single", "pair", "choice") or number < _CONTRADICTING * audit.rows or not number:
         return ""
-    return (
-        f"{count(number)} of the {counted(audit.rows, 'row')} have the text of another row under another label: of two such labels one is "
-        "wrong, or their text does not decide it."
-    )
+    rows = f"{count(number)} of the {counted(audit.rows, 'row')}"
+    return f"{rows} {SAME_TEXT}: of two such labels one is wrong, or their text does not decide it."
 
 
 def catch_all_sentence(audit: Audit) -> str:

@@ -12,6 +12,9 @@ GATHER, OF_SET, BEYOND = "Suspects gather", "of the evaluation set", "Two kinds 
 """How the line begins that says where suspects gather, what is in the one that says how many labels of an evaluation set are wrong, and how
 that begins which says what a number leaves out: those that a terminal repeats beside the sentence."""
 
+SAME_TEXT, MADE_FROM = "have the text of another row under another label", "cannot be found"
+"""What is in the line of texts that stand under several labels, and in that of what was made from the label: repeated, too."""
+
 
 def verdict_of(document: str) -> tuple[str, ...] | None:
     """Return the sentence and the lines at the head of a page that this module made; None of any other document."""

@@ -46,6 +46,31 @@ def test_the_address_of_the_runs_follows_the_command_that_serves_them(
     assert capsys.readouterr().out.splitlines()[1:] == said
 
 
+def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_else_are_repeated(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(closing_lines, "came_to_gates", lambda space, error: True)
+    gates = ["1 problem with the map, at or above the 1 of `a`: It has not learnt. Raise x.", "3 of 9 labels look wrong: all of them."]
+    monkeypatch.setattr(closing_lines, "findings", lambda space: [{"outcome": "warned", "sentence": sentence} for sentence in gates])
+    space = make_workspace(project)
+    page = space.path / "reports/report.html"
+    page.parent.mkdir(exist_ok=True)
+    lines = [
+        "9 of the 90 rows have the text of another row under another label: look.",
+        "`code` tells it: wrong labels cannot be found.",
+        "c",
+    ]
+    head = json.dumps({"verdict": {"sentence": "It has not learnt. Raise x. 3 of 9 labels are worth a second look.", "lines": lines}})
+    page.write_text(f'<script type="application/json" id="data-content">{head}</script>')
+    closing_lines.print_places(space, None)
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in shown[2:4]] == lines[:2] and not any(line.endswith(" c") for line in shown)
+    assert [line for line in shown if line.startswith("Warning")] == [
+        "Warning    1 problem with the map, at or above the 1 of `a`.",
+        "Warning    3 of 9 labels look wrong: all of them.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("suspects", "asked"),
     [(3, "decide about the suspects:  "), (0, "read the rows doubted most: "), (None, "decide about the suspects:  ")],
