@@ -223,10 +223,10 @@ def telling_sentence(telling: Telling) -> str:
     names = telling.names
     if not names:
         return ""
-    shown = listing([f"`{cut(name, _LONGEST)}`" for name in names[:_MOST]])
-    more = f" (and {len(names) - _MOST:,} more)" if len(names) > _MOST else ""
+    more = [f"{len(names) - _MOST:,} more"] if len(names) > _MOST else []
+    shown = listing([*(f"`{cut(name, _LONGEST)}`" for name in names[:_MOST]), *more])
     if telling.words:
-        tells = f"A word per class ({shown}{more}) tells the label of {percent(telling.share)} of the rows by itself"
+        tells = f"A word per class ({shown}) tells the label of {percent(telling.share)} of the rows by itself"
         hidden = "wrong labels" if telling.nearly_all else "their wrong labels"
         return f"{tells}; if it was written from the label, {hidden} cannot be found: leave it out of the texts."
     if telling.others is not None:
@@ -236,7 +236,7 @@ def telling_sentence(telling: Telling) -> str:
     one = len(names) == 1
     predicts = "predicts" if one else "each predict"
     made = f"{'it' if one else 'one'} was made from the label, or numbers rows sorted by it"
-    return f"{shown}{more} alone {predicts} the label of (nearly) every row: if {made}, wrong labels cannot be found; leave it out."
+    return f"{shown} alone {predicts} the label of (nearly) every row: if {made}, wrong labels cannot be found; leave it out."
 
 
 def _counts(values: Integers, labels: Integers) -> Integers:

@@ -147,7 +147,7 @@ def test_texts_without_a_word_that_is_repeated_tell_nothing() -> None:
 def test_the_sentence_names_three_and_counts_the_rest() -> None:
     assert telling_sentence(Telling([])) == ""
     assert telling_sentence(Telling(list("abcde"))).startswith(
-        "`a`, `b` and `c` (and 2 more) alone each predict the label of (nearly) every row:"
+        "`a`, `b`, `c` and 2 more alone each predict the label of (nearly) every row:"
     )
 
 
