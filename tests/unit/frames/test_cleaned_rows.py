@@ -91,7 +91,7 @@ def test_weights_keep_all_rows_and_say_how_much_each_counts(
     weighted, wrong = found.cleaned("down-weight"), frame["label"] != frame["truth"]
     assert weighted.drop(columns="weight").equals(frame)
     assert weighted["weight"].mean() == pytest.approx(1, abs=1e-5) and weighted["weight"][wrong].median() < 0.2
-    assert found.changes("down-weight").startswith("all of them, in the column `weight` how much each counts: 1 on average")
+    assert found.changes("down-weight").startswith("all of them, with a column `weight` of how much each counts (1 on average, ")
     assert len(few[1].cleaned("down-weight")) == len(few[0])
 
 
@@ -101,9 +101,7 @@ def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_bet
     weighted = found.cleaned()
     assert found.wrong is None and weighted.drop(columns="weight").equals(frame)
     assert weighted["weight"][wrong].mean() < weighted["weight"][~wrong].mean() / 2
-    assert found.changes().endswith(
-        "less where its label is likely wrong; since models are measurably better for that, by cross-validation"
-    )
+    assert found.changes().endswith("likelier wrong than right), since models are measurably better for that, by cross-validation")
     taken = findings(frame.assign(weight=1.0))
     assert taken.cleaned().equals(frame.assign(weight=1.0)), "there is no room for weights"
 
