@@ -32,6 +32,7 @@ RELABEL_ABOVE, MOST_TAKEN = 0.9, 0.5
 """What a suggestion needs to be taken, and what share of a class's rows is taken at most, as the section ``clean`` has both."""
 
 _SEED = 13
+_STILL_BETTER = "models gain more still where rows are weighted (recipe down-weight)"
 _BETTER = "since models are measurably better for that, by cross-validation"
 _RECIPES: Mapping[Arm, cleaning.Recipe] = {
     "original": "decisions-only",
@@ -90,12 +91,20 @@ class CleanedRows:
         dropped, left = int(np.count_nonzero(~done.kept)), too_many_phrase(done.too_many)
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
-        return ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts) + (f"; {left}" if left else "")
+        done_to = ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts)
+        return "; ".join(filter(None, (done_to, left, _STILL_BETTER if recipe == "auto" and self._weights_gain_more else "")))
 
     def _done(self, recipe: Recipe) -> cleaning.Cleaning:
         if recipe not in RECIPES:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
         return self._arms[self._choice.recommended] if recipe == "auto" else self._cleaned(recipe)
+
+    @property
+    def _weights_gain_more(self) -> bool:
+        """Whether models gain more by weights than by what is recommended, by more than a standard error."""
+        scores = self._choice.scores
+        weighted, taken = scores.get("down-weight"), scores.get(self._choice.recommended)
+        return weighted is not None and taken is not None and weighted.difference - taken.difference > weighted.error
 
     @property
     def _all(self) -> str:

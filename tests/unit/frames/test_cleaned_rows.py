@@ -106,6 +106,14 @@ def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_bet
     assert taken.cleaned().equals(frame.assign(weight=1.0)), "there is no room for weights"
 
 
+def test_where_weights_gain_more_than_dropping_it_is_said(easy: tuple[pd.DataFrame, FrameAudit]) -> None:
+    frame = reviews(0.75, 3, 200)
+    found = findings(frame)
+    assert len(found.cleaned()) < len(frame) and found.changes().startswith("without the ")
+    more = "models gain more still where rows are weighted (recipe down-weight)"
+    assert found.changes().endswith(f"; {more}") and more not in found.changes("drop-flagged") and more not in easy[1].changes()
+
+
 def test_weights_follow_their_rows_in_any_order_and_take_no_columns_place() -> None:
     frame = reviews(1.0, 3, 40)
     apart = findings(frame.sample(frac=1, random_state=1))
