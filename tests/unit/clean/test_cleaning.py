@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, subsets, version
+from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, row_weights, subsets, version
 from cartograph.clean.decisions import Decision
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, SUBSET
@@ -174,6 +174,23 @@ def test_every_recipe_leaves_a_class_alone_of_which_nearly_all_rows_are_suspects
             assert (cleaning.weights[15:] == cleaning.weights.max()).all() and cleaning.weights[3] < 0.5
     fewer = dict(list(suspects.items())[:3])
     assert not clean(examples, make_noise(examples, fewer), {}, recipe="drop-flagged", relabel_above=0.9).kept[16:19].any()
+
+
+def test_rows_weigh_by_how_much_likelier_their_label_is_than_the_suggested_one() -> None:
+    wrong, suggested = np.array([0.0, 0.4, 0.4, 0.4, 0.6, 0.9]), np.array([0.3, 0.9, 0.4, 0.1, 0.2, 0.9])
+    weights = row_weights(wrong, suggested, np.ones(6, bool), np.array([], int))
+    # Of the other classes the suggested one has no more than what the label has not.
+    np.testing.assert_allclose(weights, 6 * np.array([1.0, 0.2, 0.2, 0.5, 0.2, 0.0]) / 2.1, rtol=1e-6)
+    left = row_weights(wrong, suggested, np.array([True] * 5 + [False]), np.array([4]))
+    np.testing.assert_allclose(left, 5 * np.array([1.0, 0.2, 0.2, 0.5, 1.0, 0.0]) / 2.9, rtol=1e-6)
+
+
+def test_a_class_of_which_the_rest_would_go_after_people_dropped_some_is_left_alone() -> None:
+    examples = make_examples([(f"u{row:02}", f"text {row}", int(row >= 10)) for row in range(20)])
+    noise = make_noise(examples, {f"u{row}": (0, 0.95) for row in range(15, 20)})
+    dropped = {f"u{row}": Decision(f"u{row}", "drop", None, "Ann") for row in range(10, 15)}
+    done = clean(examples, noise, dropped, recipe="drop-flagged", relabel_above=0.9)
+    assert done.spared == ("good",) and done.kept[15:].all() and not done.kept[10:15].any()
 
 
 def test_a_class_of_which_more_would_go_than_is_wanted_is_left_to_people() -> None:
