@@ -15,7 +15,7 @@ from cartograph.data.arrays import Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.features.text import TextRows
-from cartograph.schema import LABEL, VALUES, dataset_info
+from cartograph.schema import LABEL, UID, VALUES, dataset_info
 from cartograph.wording import cut, listing, percent
 
 EXCEPT = 1000
@@ -150,7 +150,9 @@ def nearly_telling_column(table: pa.Table) -> Telling:
         table: a set (``schema.examples_schema``).
     """
     info = dataset_info(table.schema)
-    some = table.take(pa.array(np.arange(0, table.num_rows, max(-(-table.num_rows // _ROWS), 1))))
+    # Whatever order the rows stand in.
+    some = table.sort_by(UID)
+    some = some.take(pa.array(np.arange(0, table.num_rows, max(-(-table.num_rows // _ROWS), 1))))
     labels = np.unique(some[LABEL].to_numpy(), return_inverse=True)[1]
     if not info.features or len(labels) < _FEWEST or not labels.any():
         return Telling([])
