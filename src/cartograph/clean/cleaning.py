@@ -78,7 +78,7 @@ def clean(
     suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``down-weight`` leaves rows and labels as
     they are, and weights every row that nobody decided about by how much likelier its label is than the suggested one (``row_weights``).
     ``decisions-only`` does nothing of this. The recipe leaves a class alone of which it would take every row, or nearly all of whose rows
-    are suspects (``NEARLY_ALL``): models that do not know a class doubt all that is in it.
+    are suspects, or would weigh nothing (``data.unknown_classes``): models that do not know a class doubt all that is in it.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -120,8 +120,12 @@ def clean(
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
     names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
     too_many = tuple(name for name in names if ids[name] not in unknown)
-    left = np.union1d(rows, np.flatnonzero(np.isin(before, unknown)))
-    weights = row_weights(wrong, noise["suggested_probability"].to_numpy(), ~dropped, left) if recipe == "down-weight" else None
+    weights = None
+    if recipe == "down-weight":
+        suggested = noise["suggested_probability"].to_numpy()
+        unheard = unknown_classes(before[~dropped], (_likelier(wrong, suggested) <= 0.0)[~dropped], len(labels))
+        left = np.union1d(rows, np.flatnonzero(np.isin(before, [*unknown, *unheard.tolist()])))
+        weights = row_weights(wrong, suggested, ~dropped, left)
     return Cleaning(~dropped, after, changes, overruled, names, weights, too_many)
 
 
@@ -153,10 +157,16 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
     >>> [f"{weight:.2f}" for weight in weights]
     ['1.74', '1.04', '1.22', '0.00']
     """
-    more = np.clip(1.0 - wrong - np.minimum(suggested, wrong), 0.0, 1.0)
+    more = np.clip(_likelier(wrong, suggested), 0.0, 1.0)
     more[left] = 1.0
     weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
     return weights
+
+
+def _likelier(wrong: Floats, suggested: Floats) -> Floats:
+    """Return by how much likelier each label is right than the suggested one, below 0 where it is less likely."""
+    more: Floats = 1.0 - wrong - np.minimum(suggested, wrong)
+    return more
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:

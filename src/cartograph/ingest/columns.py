@@ -228,8 +228,9 @@ def _found(file: File, alternatives: Alternatives) -> str:
             return name
     # Of a majority of columns those are missing that are not there.
     parts = alternatives[0].split("+")
-    if len(parts) > 1 and any(part in there for part in parts):
-        alternatives = tuple(part for part in parts if part not in there)
+    missing = tuple(part for part in parts if part not in there)
+    if all(parts) and 0 < len(missing) < len(parts):
+        alternatives = missing
     wanted = " or ".join(f"`{name}`" for name in alternatives)
     near = [match for name in alternatives for match in get_close_matches(name.lower(), [column.lower() for column in there], n=1)]
     guess = next((f"; did you mean `{column}`?" for column in there if near and column.lower() == near[0]), ".")

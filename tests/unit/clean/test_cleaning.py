@@ -185,6 +185,17 @@ def test_rows_weigh_by_how_much_likelier_their_label_is_than_the_suggested_one()
     np.testing.assert_allclose(left, 5 * np.array([1.0, 0.2, 0.2, 0.5, 1.0, 0.0]) / 2.9, rtol=1e-6)
 
 
+def test_a_class_all_of_whose_rows_would_weigh_nothing_is_left_alone_though_none_is_a_suspect() -> None:
+    examples = make_examples([(f"u{row:02}", f"text {row}", int(row >= 15)) for row in range(20)])
+    noise = make_noise(examples, {f"u{row}": (0, 0.95) for row in range(15, 20)} | {"u03": (1, 0.95)})
+    noise = noise.set_column(noise.schema.get_field_index("flagged"), noise.schema.field("flagged"), pa.array([False] * 20))
+    weights = clean(examples, noise, {}, recipe="down-weight", relabel_above=0.9).weights
+    assert weights is not None and (weights[15:] == weights.max()).all() and weights[3] == 0
+    both = make_noise(examples, {f"u{row:02}": (int(row < 15), 0.95) for row in range(20)})
+    everything = clean(examples, both, {}, recipe="down-weight", relabel_above=0.9).weights
+    assert everything is not None and (everything == 1).all()
+
+
 def test_a_class_of_which_the_rest_would_go_after_people_dropped_some_is_left_alone() -> None:
     examples = make_examples([(f"u{row:02}", f"text {row}", int(row >= 10)) for row in range(20)])
     noise = make_noise(examples, {f"u{row}": (0, 0.95) for row in range(15, 20)})

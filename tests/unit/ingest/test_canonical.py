@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,13 @@ def test_bad_input_is_refused_with_the_reason(tmp_path: Path, lines: list[str], 
     with pytest.raises(InputError) as error:
         ingest_rows(tmp_path, *lines, **({"label": "label"} | params))
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("label", "missing"), [("a+b+ratr", "`ratr`"), ("a+x+y", "`x` or `y`"), ("x+y", "`x+y`"), ("a++", "`a++`")])
+def test_of_a_majority_the_columns_are_named_that_are_not_there(tmp_path: Path, label: str, missing: str) -> None:
+    lines = [f"text {row},good,bad" for row in range(20)]
+    with pytest.raises(InputError, match=re.escape(f"has no column {missing}; its columns are text, a, b")):
+        ingest_rows(tmp_path, *lines, header="text,a,b", label=label)
 
 
 def test_evaluation_set_with_other_names_for_the_classes(tmp_path: Path) -> None:
