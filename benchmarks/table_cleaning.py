@@ -15,7 +15,6 @@ How rows are weighted was chosen on eight of the even tables (australian to lett
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import warnings
@@ -30,7 +29,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from cleanlab_peer import issues, peer_version  # noqa: E402
 from label_sets import plant  # noqa: E402
-from table_noise import columns, judged, tables, theirs  # noqa: E402
+from table_noise import columns, judged, none_there, table_options, tables, theirs  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -143,14 +142,7 @@ def summary(found: list[Cell]) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="of .dat files")
-    parser.add_argument("--rows", type=int, default=800, help="rows of a train set")
-    parser.add_argument("--least", type=int, default=2000, help="fewest rows of a table")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="tables whose name has this in it, or whose folder begins with it")
-    parser.add_argument("--output", type=Path, help="also write what is printed to this file")
-    options = parser.parse_args()
+    options = table_options(__doc__, rows=800, least=2000)
     warnings.filterwarnings("ignore")
     lines: list[str] = []
 
@@ -165,6 +157,8 @@ def main() -> None:
         for cell in cells(name, frame, options.rows, options.seed):
             found.append(cell)
             say(line(cell))
+    if not found:
+        sys.exit(none_there(options))
     for text in summary(found):
         say(text)
     if options.output:

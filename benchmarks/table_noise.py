@@ -191,16 +191,26 @@ def summary(found: list[Cell]) -> Iterator[str]:
         yield "; ".join(parts)
 
 
-def main() -> None:
-    """Print the table and its summaries, and write them where asked."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def table_options(document: str, *, rows: int, least: int) -> argparse.Namespace:
+    """Return what the command line says of which tables are read; ``document``: of the benchmark, ``rows`` and ``least``: defaults."""
+    parser = argparse.ArgumentParser(description=document.splitlines()[0])
     parser.add_argument("folder", type=Path, help="of .dat files")
-    parser.add_argument("--rows", type=int, default=1000, help="most rows of a table")
-    parser.add_argument("--least", type=int, default=500, help="fewest rows of a table")
+    parser.add_argument("--rows", type=int, default=rows, help="most rows of a table that are learnt from")
+    parser.add_argument("--least", type=int, default=least, help="fewest rows of a table")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="tables whose name has this in it, or whose folder begins with it")
     parser.add_argument("--output", type=Path, help="also write what is printed to this file")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def none_there(options: argparse.Namespace) -> str:
+    """Return what is said where no table is read."""
+    return f"no .dat file with {options.least} rows or more is in {options.folder}; see the head of this file for where to get them"
+
+
+def main() -> None:
+    """Print the table and its summaries, and write them where asked."""
+    options = table_options(__doc__, rows=1000, least=500)
     warnings.filterwarnings("ignore")
     lines: list[str] = []
 
@@ -217,7 +227,7 @@ def main() -> None:
             found.append(cell)
             say(line(cell))
     if not found:
-        sys.exit(f"no .dat file with {options.least} rows or more is in {options.folder}; see the head of this file for where to get them")
+        sys.exit(none_there(options))
     for part in sorted({cell["set"].partition("/")[0] for cell in found}):
         say(part)
         for text in summary([cell for cell in found if cell["set"].startswith(f"{part}/") or cell["set"] == part]):
