@@ -105,7 +105,7 @@ def recommended_arm(
     return choose_arm(
         option_features(examples) if choice else simple_features(examples),
         examples[LABEL].to_numpy(),
-        len(info.labels),
+        info.labels,
         right,
         arms,
         rng,
