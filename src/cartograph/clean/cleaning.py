@@ -108,7 +108,7 @@ def clean(
     wrong = no_surer(noise["probability"].to_numpy(), rows, changed)
     sure = flagged & (wrong >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
     leaving = sure | np.isin(np.arange(len(before)), [row for row, outcome in outcomes.items() if outcome is None])
-    unknown = unknown_classes(before, flagged & ~np.isin(np.arange(len(before)), rows), len(labels)).tolist()
+    unknown = unknown_classes(before, flagged & ~np.isin(np.arange(len(before)), rows), len(labels), wrong).tolist()
     halved = _taken(before, sure, rows, len(labels), most_taken)
     spared = sorted({label for label in (*_emptied(before, leaving, len(labels)), *unknown, *halved) if (before[sure] == label).any()})
     sure &= ~np.isin(before, spared)
@@ -123,7 +123,8 @@ def clean(
     weights = None
     if recipe == "down-weight":
         suggested = noise["suggested_probability"].to_numpy()
-        unheard = unknown_classes(before[~dropped], (_likelier(wrong, suggested) <= 0.0)[~dropped], len(labels))
+        heard = ~dropped
+        unheard = unknown_classes(before[heard], (_likelier(wrong, suggested) <= 0.0)[heard], len(labels), wrong[heard])
         left = np.union1d(rows, np.flatnonzero(np.isin(before, [*unknown, *unheard.tolist()])))
         weights = row_weights(wrong, suggested, ~dropped, left)
     return Cleaning(~dropped, after, changes, overruled, names, weights, too_many)

@@ -132,8 +132,12 @@ class CleanedRows:
 
     @cached_property
     def _choice(self) -> ArmChoice:
-        """The way of cleaning that is recommended: weights only where there is room for them, and something was learnt to weight by."""
-        learnt = (self.suspects.record.get("explained") or 0.0) >= NOTHING
+        """The way of cleaning that is recommended: weights only where there is room for them, and something was learnt to weight by.
+
+        Rows are dropped or corrected rather than weighted, unless a class is left to people: then much of what is wrong would stay.
+        """
+        record = self.suspects.record
+        learnt = (record.get("explained") or 0.0) >= NOTHING or record.get("unknown") != "little explained"
         weighable = learnt and WEIGHT not in self.rows.given.columns
         arms = {arm: done for arm, done in self._arms.items() if arm != "down-weight" or weighable}
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
@@ -144,10 +148,10 @@ class CleanedRows:
             {},
             arms,
             rng,
-            wrong=self.suspects.record["wrong"] if self._calibrated else None,
-            unknown=self.suspects.record.get("unknown"),
+            wrong=record["wrong"] if self._calibrated else None,
+            unknown=record.get("unknown"),
             again=again,
-            preferred=_PREFERRED,
+            preferred=() if self._arms["drop"].spared else _PREFERRED,
         )
 
     def _again(self, among: Callable[[], Among], examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:

@@ -15,6 +15,7 @@ from cartograph.clean.review_sheet import down_the_list
 from cartograph.clean.reviewed import Reviewed, reviewed
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
+from cartograph.data.unknown_classes import unknown_classes
 from cartograph.features.rule_words import RuleWords, rule_words
 from cartograph.features.telling import Telling, what_tells
 from cartograph.page.step_results import (
@@ -202,6 +203,14 @@ class Audit:
     def flagged(self) -> Integers:
         """The rows of the suspects that nobody decided about, most suspect first; empty where the audit did not look for them."""
         return self.listed if self.reviewed is None else self.listed[~self.reviewed.decided[self.listed]]
+
+    @cached_property
+    def unknown(self) -> Integers:
+        """Ids of the classes that the models behind the suspects do not know; empty where the audit did not look for suspects."""
+        if self.suspects is None:
+            return np.empty(0, dtype=np.int64)
+        wrong = self.suspects.rows["probability"].to_numpy()
+        return unknown_classes(self.gold, np.isin(np.arange(self.rows), self.flagged), len(self.info.labels), wrong)
 
     @cached_property
     def listed(self) -> Integers:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.clean.cleaning import too_many_phrase
-from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence, other_forms
 from cartograph.ingest.measurements import measurements_sentence
@@ -39,8 +38,7 @@ def whole_classes(audit: Audit) -> list[str]:
     names = audit.info.labels
     rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
     # Of another name of a class it is said that it is one.
-    whole = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(names))
-    whole = np.array([one for one in whole.tolist() if names[one] not in other_forms(audit.class_counts)], np.intp)
+    whole = np.array([one for one in audit.unknown.tolist() if names[one] not in other_forms(audit.class_counts)], np.intp)
     if not len(whole):
         return []
     whole = whole[np.argsort(-rows[whole], kind="stable")]

@@ -9,7 +9,6 @@ import numpy as np
 
 from cartograph.clean.cleaning import RECIPE
 from cartograph.clean.reviewed import Reviewed
-from cartograph.data.unknown_classes import unknown_classes
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
@@ -191,7 +190,7 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return "so many labels contradict the models that hard rows and wrong labels look alike"
     if record.get("unknown") not in ("little explained", "roughly known"):
         return ""
-    if (record.get("explained") or 0.0) < NOTHING:
+    if record["unknown"] == "little explained" and (record.get("explained") or 0.0) < NOTHING:
         return "to the models, what they read says hardly anything about the labels"
     return "the models explain too little of the labels"
 
@@ -220,8 +219,7 @@ def sure_suspects(audit: Audit) -> str:
     precision = _precision(audit)
     likely = audit.suspects.rows["probability"].to_numpy()[audit.flagged] >= precision
     # Cleaning leaves these classes to people.
-    unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels))
-    likely &= ~np.isin(audit.gold[audit.flagged], unknown)
+    likely &= ~np.isin(audit.gold[audit.flagged], audit.unknown)
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
     gained = " if models are better for it, or no worse and labels are certainly wrong" if number else ""
     return f"{_of_them(number, len(audit.flagged))} sure enough to change automatically{_at(audit)}{gained}"

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.data.unknown_classes import unknown_classes
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Column, Table
 from cartograph.page.rows import LONGEST_NAME
@@ -62,5 +61,4 @@ def most_often(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _of_known_classes(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the pairs but for those of a class of which nearly all rows are suspects: what its rows should be is not known either."""
-    unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels)).tolist()
-    return [pair for pair in pairs if pair["given"] not in unknown]
+    return [pair for pair in pairs if pair["given"] not in audit.unknown]

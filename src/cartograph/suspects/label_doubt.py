@@ -34,6 +34,7 @@ import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals
 from cartograph.data.kept_logits import KeptShares
+from cartograph.data.unknown_classes import KNOWN, SURELY_RIGHT
 from cartograph.errors import InputError
 from cartograph.suspects.anchors import anchor_counts, anchor_share, contradicting
 from cartograph.suspects.copies import Copies
@@ -66,7 +67,13 @@ rows make the classifier unclear with or without the noise, wrong labels only se
 customer reviews with 5 and 20 % of wrong labels; tried on tweets, reviews and news afterwards, and with 10 %."""
 
 NOTHING = 0.05
-"""Share below which what the surest rows show is not even used to rank by: they are no surer than the others."""
+"""Share below which what the surest rows show is not even used to rank by: they are no surer than the others; but see ``KNOWN_SHARE``."""
+
+KNOWN_SHARE, MOST_CONTRADICTED = 0.02, 0.25
+"""Unless models know every class (``data.unknown_classes``), that many of its rows at least, and no more of the surest rows have another
+label: most rows that have the label of a rare class are of another where a fifth of all labels is wrong, and the labels' entropy is then
+explained to .01 though the rare class is known well. Of weak signals in two classes, all labels right, 5 in 85 had that, those apart of which
+a part is plain and all others are as the other class's: nobody can tell that from wrong labels."""
 
 FEWEST_ROWS, ROWS_A_CLASS, FEWEST_BETWEEN = 500, 7, 100
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do. Of 700
@@ -165,17 +172,17 @@ def label_doubt(
     apart_from_hard: Between | None = None
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
-    if explained < NOTHING:
+    least = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
+    share = anchor_share(known, least) if least > ANCHORS else least
+    anchors = anchor_counts(*weighed.anchorable, share)
+    transition = weighed.transition(anchors)
+    true_classes = weighed.true_classes(transition)
+    updated = weighed.heard_copies(true_classes, transition)
+    score = posterior(updated, transition, given)
+    if explained < NOTHING and not _every_class_known(score, given, anchors):
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
-        least = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
-        share = anchor_share(known, least) if least > ANCHORS else least
-        anchors = anchor_counts(*weighed.anchorable, share)
-        transition = weighed.transition(anchors)
-        true_classes = weighed.true_classes(transition)
-        updated = weighed.heard_copies(true_classes, transition)
-        score = posterior(updated, transition, given)
         factors = None if labellers is None else labeller_factors(score, given, labellers)
         differ = None if labellers is None else factors is not None
         updated = by_labellers(updated, given, factors)
@@ -213,6 +220,15 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
+
+
+def _every_class_known(score: Floats, given: Integers, anchors: Floats) -> bool:
+    """Return whether models know every class, though hardly any of the labels' entropy is explained (``KNOWN_SHARE``)."""
+    rows = np.bincount(given, minlength=len(anchors))
+    surely = np.bincount(given[score < SURELY_RIGHT], minlength=len(anchors))
+    contradicted, surest = contradicting(anchors)
+    known = (surely >= np.maximum(KNOWN, KNOWN_SHARE * rows)).all()
+    return bool(known) and len(given) >= FEWEST_ROWS and contradicted <= MOST_CONTRADICTED * surest
 
 
 def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:

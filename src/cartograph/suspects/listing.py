@@ -210,14 +210,14 @@ def listed(
         "suggested": suggested,
         "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,
-        "reason": pa.array([""] * len(odds), pa.string()) if why is None else _of_unknown(why, labels, flagged, names),
+        "reason": pa.array([""] * len(odds), pa.string()) if why is None else _of_unknown(why, labels, flagged, names, probability),
     }
     return pa.table([_of_type(values[field.name], field.type) for field in NOISE], schema=NOISE)
 
 
-def _of_unknown(why: pa.Array, labels: Ids, flagged: Bools, names: Sequence[str]) -> pa.Array:
+def _of_unknown(why: pa.Array, labels: Ids, flagged: Bools, names: Sequence[str], probability: Floats) -> pa.Array:
     """Return reasons that say of the suspects of a class that the models do not know (``data.unknown_classes``) that they say little."""
-    unknown = unknown_classes(labels, flagged, len(names))
+    unknown = unknown_classes(labels, flagged, len(names), probability)
     if not len(unknown):
         return why
     ends = {
