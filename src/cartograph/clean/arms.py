@@ -1,8 +1,11 @@
 """What to do with doubted labels, chosen by cross-validation on the train set alone: keep, drop, relabel or down-weight.
 
-Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest, too;
-the better one on the original is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by
-its probability of a right label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion.
+Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest, too,
+and is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right
+label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion. Of two models the better one on the original counts
+first; an arm that it is not measurably worse for may also be recommended for what the other gains, and none for which the other is measurably
+worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is rare, a forest learns the errors
+that a linear model shrugs off.
 
 Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
 it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
@@ -155,20 +158,28 @@ def choose_arm(
             if progress is not None:
                 progress(part * len(arms) + place + 1, parts * len(arms))
     counts = {arm: rows_changed(cleaning, labels) for arm, cleaning in arms.items()} if changed is None else changed
-    best_model = max(by_model, key=lambda hits: float((right * hits["original"]).sum()))
-    scored = {arm: _score(own, best_model["original"], right, counts[arm]) for arm, own in best_model.items()}
+    best_model, *others = sorted(by_model, key=lambda hits: -float((right * hits["original"]).sum()))
+    scored, *elsewhere = [
+        {arm: _score(own, hits["original"], right, counts[arm]) for arm, own in hits.items()} for hits in (best_model, *others)
+    ]
     changing = [arm for arm in scored if arm != "original" and counts[arm]]
     if not changing:
         return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
     lost = {arm: _lost(given, right, best_model["original"], best_model[arm], n_classes) for arm in changing}
     reason = _lost_reason(lost, classes)
-    changing = [arm for arm in changing if lost[arm] is None]
+    rows = float(right.sum())
+    changing = [arm for arm in changing if lost[arm] is None and not any(_measurably(other[arm], rows, worse=True) for other in elsewhere)]
     for group in ([arm for arm in changing if arm in preferred], changing):
         if group:
-            best = max(group, key=lambda arm: scored[arm].difference)
-            taken, reason = _verdict(best, scored[best], float(right.sum()), known=known)
+            best = max(group, key=lambda arm: sum(of[arm].difference for of in (scored, *elsewhere)))
+            taken, reason = _verdict(best, scored[best], rows, known=known)
             if taken:
                 return ArmChoice(best, scored, number, reason)
+    for other in elsewhere:
+        gaining = [arm for arm in changing if _measurably(other[arm], rows) and not _worse(scored[arm], rows)]
+        if gaining:
+            best = max(gaining, key=lambda arm: other[arm].difference)
+            return ArmChoice(best, other, number, f"{_verdict(best, other[best], rows, known=False)[1]} {_OF_ANOTHER}")
     return ArmChoice("original", scored, number, reason)
 
 
@@ -195,6 +206,9 @@ def _of_rows(arms: Mapping[Arm, Cleaning], rows: Integers, again: Again | None) 
     return {arm: found[arm] for arm in arms}
 
 
+_OF_ANOTHER = "That is of the model that is less good on the original; the other is not measurably worse."
+
+
 def kept_as_it_is(reason: str) -> ArmChoice:
     """Return the recommendation of the original where nothing was compared."""
     return ArmChoice("original", {}, 0, f"{reason}.")
@@ -208,9 +222,9 @@ def _score(hits: Bools, original: Bools, trust: Floats, changed: int) -> ArmScor
     return ArmScore(float((trust * hits).sum() / total), difference, error, changed)
 
 
-def _measurably(score: ArmScore, rows: float) -> bool:
-    """Return whether an arm is better than the original by more than ``ERRORS`` and one row; ``rows``: their weights' sum."""
-    return score.difference - 1.0 / rows > ERRORS * score.error
+def _measurably(score: ArmScore, rows: float, *, worse: bool = False) -> bool:
+    """Return whether an arm is better (worse) than the original by more than ``ERRORS`` and one row; ``rows``: their weights' sum."""
+    return (-score.difference if worse else score.difference) - 1.0 / rows > ERRORS * score.error
 
 
 def _worse(score: ArmScore, rows: float) -> bool:

@@ -28,7 +28,7 @@ rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -172,17 +172,12 @@ def label_doubt(
     apart_from_hard: Between | None = None
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
-    least = min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS)
-    share = anchor_share(known, least) if least > ANCHORS else least
-    anchors = anchor_counts(*weighed.anchorable, share)
-    transition = weighed.transition(anchors)
-    true_classes = weighed.true_classes(transition)
-    updated = weighed.heard_copies(true_classes, transition)
-    score = posterior(updated, transition, given)
-    if explained < NOTHING and not _every_class_known(score, given, anchors):
+    seen = _seen_through(weighed, known) if explained >= NOTHING or len(given) >= FEWEST_ROWS else None
+    if seen is None or (explained < NOTHING and not _every_class_known(seen, given)):
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
+        share, anchors, transition, true_classes, updated, score = seen
         factors = None if labellers is None else labeller_factors(score, given, labellers)
         differ = None if labellers is None else factors is not None
         updated = by_labellers(updated, given, factors)
@@ -222,13 +217,33 @@ def label_doubt(
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
 
 
-def _every_class_known(score: Floats, given: Integers, anchors: Floats) -> bool:
+class _Seen(NamedTuple):
+    """The rows seen through the noise that their surest ones show."""
+
+    share: float
+    anchors: Floats
+    transition: Floats
+    true_classes: Floats
+    updated: Floats
+    score: Floats
+
+
+def _seen_through(weighed: GivenLabels, known: Floats) -> _Seen:
+    least = min(max(ANCHORS, ANCHOR_ROWS / len(known)), MOST_ANCHORS)
+    share = anchor_share(known, least) if least > ANCHORS else least
+    anchors = anchor_counts(*weighed.anchorable, share)
+    transition = weighed.transition(anchors)
+    true_classes = weighed.true_classes(transition)
+    updated = weighed.heard_copies(true_classes, transition)
+    return _Seen(share, anchors, transition, true_classes, updated, posterior(updated, transition, weighed.labels))
+
+
+def _every_class_known(seen: _Seen, given: Integers) -> bool:
     """Return whether models know every class, though hardly any of the labels' entropy is explained (``KNOWN_SHARE``)."""
-    rows = np.bincount(given, minlength=len(anchors))
-    surely = np.bincount(given[score < SURELY_RIGHT], minlength=len(anchors))
-    contradicted, surest = contradicting(anchors)
-    known = (surely >= np.maximum(KNOWN, KNOWN_SHARE * rows)).all()
-    return bool(known) and len(given) >= FEWEST_ROWS and contradicted <= MOST_CONTRADICTED * surest
+    rows = np.bincount(given, minlength=len(seen.anchors))
+    surely = np.bincount(given[seen.score < SURELY_RIGHT], minlength=len(seen.anchors))
+    contradicted, surest = contradicting(seen.anchors)
+    return bool((surely >= np.maximum(KNOWN, KNOWN_SHARE * rows)).all()) and contradicted <= MOST_CONTRADICTED * surest
 
 
 def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:

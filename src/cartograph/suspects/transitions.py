@@ -52,7 +52,7 @@ def _foretold(anchors: Floats, pseudo_rows: float) -> float:
     even = _even_errors(anchors)
     there = anchors > 0
     if np.isinf(pseudo_rows):
-        return float((anchors * np.log(even))[there].sum())
+        return float((anchors[there] * np.log(even[there])).sum())
     shares = (anchors - 1.0 + pseudo_rows * even) / (anchors.sum(axis=1, keepdims=True) - 1.0 + pseudo_rows)
     return float((anchors[there] * np.log(shares[there])).sum())
 
