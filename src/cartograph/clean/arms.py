@@ -1,11 +1,11 @@
 """What to do with doubted labels, chosen by cross-validation on the train set alone: keep, drop, relabel or down-weight.
 
 Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest, too,
-and is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right
-label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion. Of two models the better one on the original counts
-first; an arm that it is not measurably worse for may also be recommended for what the other gains, and none for which the other is measurably
-worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is rare, a forest learns the errors
-that a linear model shrugs off.
+and is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a
+right label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion. Of two models the better one on the
+original counts first; an arm under which it is not measurably worse may also be recommended for what the other gains, and none under which
+the other is measurably worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is rare, a
+forest learns the errors that a linear model shrugs off.
 
 Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
 it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
@@ -55,9 +55,9 @@ ERRORS = 2.0
 right labels of clean tables and texts were changed."""
 
 LOST, RECOGNISED = 0.1, 5.0
-"""A class is lost of whose rows, each counted by its probability of a right label, less than such a share is still recognised, where so many
-were. Of texts with a class of 4 to 15 %, a fifth of all labels wrong where texts are hard, weights gained up to 3 points of accuracy by never
-naming the class, and lost 1 to 8 of macro-F1."""
+"""A class is lost of whose rows, each counted by its probability of a right label, less than such a share is still recognised, where so
+many were. Of texts with a class of 4 to 15 %, a fifth of all labels wrong where texts are hard, weights gained up to 3 points of accuracy
+by never naming the class, and lost 1 to 8 of macro-F1."""
 
 LEAST_ROWS = 50
 """With fewer rows nothing is chosen: differences would be of single rows."""
@@ -166,7 +166,7 @@ def choose_arm(
     if not changing:
         return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
     lost = {arm: _lost(given, right, best_model["original"], best_model[arm], n_classes) for arm in changing}
-    reason = _lost_reason(lost, classes)
+    reason = _lost_reason(lost, classes) or f"{_JUDGED}, every way of cleaning makes one of the models worse."
     rows = float(right.sum())
     changing = [arm for arm in changing if lost[arm] is None and not any(_measurably(other[arm], rows, worse=True) for other in elsewhere)]
     for group in ([arm for arm in changing if arm in preferred], changing):
@@ -176,7 +176,7 @@ def choose_arm(
             if taken:
                 return ArmChoice(best, scored, number, reason)
     for other in elsewhere:
-        gaining = [arm for arm in changing if _measurably(other[arm], rows) and not _worse(scored[arm], rows)]
+        gaining = [arm for arm in changing if _measurably(other[arm], rows) and not _measurably(scored[arm], rows, worse=True)]
         if gaining:
             best = max(gaining, key=lambda arm: other[arm].difference)
             return ArmChoice(best, other, number, f"{_verdict(best, other[best], rows, known=False)[1]} {_OF_ANOTHER}")
@@ -193,7 +193,7 @@ def _lost(given: Integers, right: Floats, before: Bools, after: Bools, n_classes
 def _lost_reason(lost: Mapping[Arm, int | None], classes: Sequence[str]) -> str:
     """Return why none of the arms is recommended if all of them lose a class, naming that of the first; empty if there are none."""
     return "".join(
-        f"By cross-validation on the train set, models no longer recognise `{cut(classes[label], 40)}` after every way of cleaning."
+        f"{_JUDGED}, models no longer recognise `{cut(classes[label], 40)}` after every way of cleaning."
         for label in [label for label in lost.values() if label is not None][:1]
     )
 
@@ -206,6 +206,7 @@ def _of_rows(arms: Mapping[Arm, Cleaning], rows: Integers, again: Again | None) 
     return {arm: found[arm] for arm in arms}
 
 
+_JUDGED = "By cross-validation on the train set"
 _OF_ANOTHER = "That is of the model that is less good on the original; the other is not measurably worse."
 
 
@@ -239,15 +240,14 @@ def rows_changed(cleaning: Cleaning, labels: Ids) -> int:
 
 def _verdict(best: Arm, score: ArmScore, rows: float, *, known: bool) -> tuple[bool, str]:
     """Return whether the best way of cleaning is recommended, and why, in a sentence."""
-    judged = "By cross-validation on the train set"
     if known and not _worse(score, rows):
         beside = "by more than two standard errors and a row better" if _measurably(score, rows) else "not measurably worse"
         taken = f"{best} is the best way to clean, and {beside} than none"
-        return True, f"It is certain that labels are wrong. {judged}, {taken}."
+        return True, f"It is certain that labels are wrong. {_JUDGED}, {taken}."
     if known:
-        return False, f"{judged}, every way of cleaning is worse than the original, {best} by more than one standard error and a row."
+        return False, f"{_JUDGED}, every way of cleaning is worse than the original, {best} by more than one standard error and a row."
     if _measurably(score, rows):
-        return True, f"{judged}, {best} is best, more than two standard errors and a row above the original."
+        return True, f"{_JUDGED}, {best} is best, more than two standard errors and a row above the original."
     if score.difference <= 0:
-        return False, f"{judged}, no way of cleaning is better than the original."
-    return False, f"{judged}, {best}, the best, is within two standard errors and a row of the original."
+        return False, f"{_JUDGED}, no way of cleaning is better than the original."
+    return False, f"{_JUDGED}, {best}, the best, is within two standard errors and a row of the original."

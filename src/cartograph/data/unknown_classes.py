@@ -10,9 +10,9 @@ NEARLY_ALL = 0.8
 """Share of a class's rows from which on, if they are suspects, the models do not know the class."""
 
 SURELY_RIGHT, KNOWN = 0.1, 5
-"""Unless the label of so many of its rows is wrong with less than such a probability: then the models know the class, and most of what has its
-label is of another. Of 16 classes of texts and tables nearly all of whose rows were suspects though most were right, none had more than two
-such rows; of the 13 that had five, at least four in five of the suspects were wrong."""
+"""Unless the label of so many of its rows is wrong with less than such a probability: then the models know the class, and most of what has
+its label is of another. Of 16 classes of texts and tables nearly all of whose rows were suspects though most were right, none had more than
+two such rows; of the 13 that had five, at least four in five of the suspects were wrong."""
 
 
 def unknown_classes(labels: Ids, flagged: Bools, n_classes: int, wrong: Floats) -> Integers:

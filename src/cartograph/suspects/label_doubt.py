@@ -72,8 +72,8 @@ NOTHING = 0.05
 KNOWN_SHARE, MOST_CONTRADICTED = 0.02, 0.25
 """Unless models know every class (``data.unknown_classes``), that many of its rows at least, and no more of the surest rows have another
 label: most rows that have the label of a rare class are of another where a fifth of all labels is wrong, and the labels' entropy is then
-explained to .01 though the rare class is known well. Of weak signals in two classes, all labels right, 5 in 85 had that, those apart of which
-a part is plain and all others are as the other class's: nobody can tell that from wrong labels."""
+explained to .01 though the rare class is known well. Of weak signals in two classes, all labels right, 5 in 85 had that, those apart of
+which a part is plain and all others are as the other class's: nobody can tell that from wrong labels."""
 
 FEWEST_ROWS, ROWS_A_CLASS, FEWEST_BETWEEN = 500, 7, 100
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do. Of 700

@@ -137,14 +137,56 @@ def test_of_a_table_a_forest_decides_where_it_is_better() -> None:
     features = sparse.csr_array(np.maximum(np.hstack([points, -points]), 0).astype(np.float32))
     arms, right = ways(given, wrong, np.where(wrong, 0.95, 0.02)), np.where(wrong, 0.05, 0.98)
     columns = TreeColumns(points, np.zeros(2, bool))
-    alone, both = (choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), columns=asked) for asked in (None, columns))
+    alone, both = (
+        choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), columns=asked) for asked in (None, columns)
+    )
     assert alone.scores["original"].accuracy < 0.65 and both.recommended in ("drop", "relabel")
     assert both.scores["drop"].difference > 0.1 > both.scores["down-weight"].difference, "trees learn what weighs little, too"
     linear, linearly = topics(600, np.random.default_rng(0))
     noise = TreeColumns(rng.normal(size=(600, 1)), np.zeros(1, bool))
     arms = ways(linearly, np.zeros(600, bool), np.full(600, 0.02))
-    found = [choose_arm(linear, linearly, ("a", "b"), np.ones(600), arms, np.random.default_rng(0), columns=asked) for asked in (None, noise)]
+    found = [
+        choose_arm(linear, linearly, ("a", "b"), np.ones(600), arms, np.random.default_rng(0), columns=asked) for asked in (None, noise)
+    ]
     assert found[0] == found[1]
+
+
+def test_of_a_table_an_arm_is_taken_for_what_a_forest_gains_where_a_linear_model_loses_nothing() -> None:
+    # A class of a tenth that a line divides; of the others' labels a fifth is wrong, which a forest grown out learns.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(1_000, 2))
+    truth = (points[:, 0] > 1.28).astype(int)
+    points[:, 0] += 4 * truth
+    wrong = rng.permutation(np.arange(1_000) < 200) & (truth == 0)
+    given, right = np.where(wrong, 1, truth).astype(np.int32), np.where(wrong, 0.02, 0.98)
+    features = sparse.csr_array(np.maximum(np.hstack([points, -points, np.ones((1_000, 1))]), 0).astype(np.float32))
+    original = Cleaning(np.ones(1_000, bool), given, CHANGES.empty_table(), 0, ())
+    arms: dict[Arm, Cleaning] = {"original": original, "down-weight": replace(original, weights=np.where(wrong, 0, 1.2).astype(np.float32))}
+    columns = TreeColumns(points, np.zeros(2, bool))
+    alone, both = (
+        choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), columns=asked) for asked in (None, columns)
+    )
+    assert alone.recommended == "original" and abs(alone.scores["down-weight"].difference) < 0.01 < 0.9 < alone.scores["original"].accuracy
+    assert both.recommended == "down-weight" and both.scores["original"].accuracy < alone.scores["original"].accuracy
+    assert both.scores["down-weight"].difference > 0.02 and "the other is not measurably worse" in both.reason
+
+
+def test_of_a_table_no_arm_is_taken_under_which_the_other_model_is_worse() -> None:
+    # What two columns say together, trees read; of seven rows in ten a third says it, too, which is all that a linear model has.
+    rng = np.random.default_rng(0)
+    truth, agrees, side = rng.integers(0, 2, 1_500), rng.random(1_500) < 0.7, np.where(rng.random(1_500) < 0.5, 1, -1)
+    apart = 0.2 + rng.random((2, 1_500))
+    points = np.stack([side * apart[0], side * np.where(truth == 1, 1, -1) * apart[1], np.where(agrees, truth, 1 - truth)], axis=1)
+    wrong = rng.permutation(np.arange(1_500) < 300)
+    given, right = np.where(wrong, 1 - truth, truth).astype(np.int32), np.where(wrong, 0.02, 0.98)
+    features = sparse.csr_array(np.maximum(np.hstack([points, -points, np.ones((1_500, 1))]), 0).astype(np.float32))
+    original, columns = Cleaning(np.ones(1_500, bool), given, CHANGES.empty_table(), 0, ()), TreeColumns(points, np.zeros(3, bool))
+    # Without most rows whose third column is right, trees are as good, and a linear model learns the opposite.
+    for kept, recommended in ((~wrong, "drop"), (~wrong & ~(agrees & (np.arange(1_500) % 4 > 0)), "original")):
+        arms: dict[Arm, Cleaning] = {"original": original, "drop": replace(original, kept=kept)}
+        choice = choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), columns=columns)
+        assert choice.recommended == recommended and choice.scores["drop"].difference > 0.05
+    assert "every way of cleaning makes one of the models worse" in choice.reason
 
 
 def test_an_arm_that_changes_no_row_is_not_recommended_however_good_it_looks() -> None:
