@@ -27,9 +27,9 @@ def beyond_interval(audit: Audit) -> list[str]:
 
 
 def outcomes(audit: Audit) -> list[str]:
-    """Return, where some labels look wrong for sure, what nobody can see from the rows: that labels may follow from something else."""
+    """Return, where some labels look wrong (of texts, for sure), what no row tells: that labels may follow from something else."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
-    wrong = record.get("wrong") if record.get("calibrated") or audit.info.features else None
+    wrong = (record.get("wrong") if record.get("calibrated") or audit.info.features else None) or record.get("between")
     if wrong is None or not len(audit.flagged):
         return []
     if audit.info.features:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.clean.cleaning import too_many_phrase
+from cartograph.data.arrays import Integers
 from cartograph.ingest.joined_labels import joined_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence, other_forms
 from cartograph.ingest.measurements import measurements_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.headline import failed_checks
-from cartograph.wording import count, counted, cut, listing
+from cartograph.wording import count, counted, cut, listing, share
+
+_FEWEST, _NEARLY_ALL, _MUCH = 10, 0.9, 1 / 3
+"""Fewest suspects of one class of which it is said that nearly all suspects are of it, which share of them, and of the class's rows."""
 
 
 def class_names(audit: Audit) -> list[str]:
@@ -32,7 +36,10 @@ def too_many_classes(audit: Audit) -> str:
 
 
 def whole_classes(audit: Audit) -> list[str]:
-    """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone."""
+    """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone.
+
+    Else which class has nearly all of the suspects, where they are much of it.
+    """
     if not len(audit.flagged) or audit.several:
         return []
     names = audit.info.labels
@@ -40,7 +47,7 @@ def whole_classes(audit: Audit) -> list[str]:
     # Of another name of a class it is said that it is one.
     whole = np.array([one for one in audit.unknown.tolist() if names[one] not in other_forms(audit.class_counts)], np.intp)
     if not len(whole):
-        return []
+        return _one_sided(audit, rows, suspects)
     whole = whole[np.argsort(-rows[whole], kind="stable")]
     of = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows" if rows[one] > 1 else "the only row" for one in whole[:3]]
     named = [f"{part} of `{cut(names[one], 40)}`" for part, one in zip(of, whole, strict=False)]
@@ -50,3 +57,13 @@ def whole_classes(audit: Audit) -> list[str]:
         f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, whether the labels are right or not; "
         "cleaning leaves these rows to people."
     ]
+
+
+def _one_sided(audit: Audit, rows: Integers, suspects: Integers) -> list[str]:
+    most = int(suspects.argmax())
+    if suspects[most] < max(_FEWEST, _NEARLY_ALL * suspects.sum()) or suspects[most] < _MUCH * rows[most]:
+        return []
+    of, total = int(suspects[most]), int(suspects.sum())
+    found = f"{f'All {count(of)}' if of == total else f'{count(of)} of the {count(total)}'} suspects have the label"
+    part = f"`{cut(audit.info.labels[most], 40)}`, {share(of, int(rows[most]))} of its rows"
+    return [f"{found} {part}: either many labels of this class are wrong, or the models do not recognise a part of it; read a few first."]

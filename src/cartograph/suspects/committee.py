@@ -32,6 +32,7 @@ from cartograph.features.pixels import svd_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, TextRows, character_features, text_features
+from cartograph.features.vector_models import OF_COLUMNS, SHRINKAGES
 from cartograph.schema import dataset_info
 from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
@@ -240,7 +241,8 @@ def committee_scores(
             vectors = beside_vectors(vectors, compared)
     if vectors is not None:
         shown = piece_of(progress, fitted - 1 - int(trees is not None), fitted, number)
-        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
+        shrunk = SHRINKAGES if trees is None else OF_COLUMNS
+        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, shrinkages=shrunk, progress=shown))
     if trees is not None:
         views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, fitted - 1, fitted, number)))
     if options is not None:

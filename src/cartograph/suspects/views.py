@@ -122,6 +122,7 @@ def vectors_view(
     rng: np.random.Generator,
     *,
     together: bool = False,
+    shrinkages: Sequence[float] = SHRINKAGES,
     progress: Progress | None = None,
 ) -> View:
     """Return what linear discriminants and nearest neighbours say of an encoder's vectors, ``(n_examples, width)``; else as ``words_view``.
@@ -130,9 +131,9 @@ def vectors_view(
         InputError: vectors of another number of rows, or not finite.
     """
     check_vectors(vectors, len(labels))
-    discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, SHRINKAGES)
+    discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, shrinkages)
     neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng, fold=fold if together else None, progress=progress)
-    members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
+    members = (*(f"discriminant {part:g}" for part in shrinkages), *(f"{number} neighbours" for number in NEIGHBOURS))
     return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
 
 

@@ -25,6 +25,7 @@ _ALL, _HELPED = 0.9, 0.02
 epochs from which on more of them are advised."""
 
 _CALLED = "--epochs of the command, epochs of cartograph.audit"
+_PERHAPS = "Many labels may be wrong, or not follow from the rows"
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,10 @@ class Learning:
             epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
             more = f"audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
             tried = self.open and self.state == "not learnt" and len(self.attempts) > 1
-            return f"Perhaps they do not follow from the rows; else {more}" if tried else f"{more[0].upper()}{more[1:]}"
+            return f"{_PERHAPS}; else {more}" if tried else f"{more[0].upper()}{more[1:]}"
         other = "raise train.learning_rate, or choose another train.model"
         if self.open and self.state == "not learnt" and len(self.attempts) > 1:
-            return f"Perhaps they do not follow from the rows; else set train.epochs above {self.attempts[-1].epochs}, {other}."
+            return f"{_PERHAPS}; else set train.epochs above {self.attempts[-1].epochs}, {other}."
         if self.open:
             return f"Set train.epochs above {self.attempts[-1].epochs}, {other}."
         return f"Raise train.epochs (now {self.attempts[-1].epochs}; `auto` goes on until the model has learnt), {other}."

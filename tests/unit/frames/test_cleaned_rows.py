@@ -106,6 +106,25 @@ def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_bet
     assert taken.cleaned().equals(frame.assign(weight=1.0)), "there is no room for weights"
 
 
+def test_a_rare_class_most_labels_of_which_are_wrong_is_weighted_rather_than_left_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    truth = (rng.random(2_000) < 0.05).astype(int)
+    words = rng.integers(0, 40, (2_000, 8)) + 40 * truth[:, None]
+    wrong = rng.permutation(np.arange(2_000) < 200)
+    names = np.array(["often", "rare"])
+    texts = [" ".join(f"w{word}" for word in row) for row in words]
+    frame = pd.DataFrame({"text": texts, "label": names[np.where(wrong, 1 - truth, truth)]})
+    found = findings(frame)
+    listed = found.suspects.index.to_numpy()
+    assert wrong[listed].mean() > 0.95 and len(listed) > 150
+    # Most of what is labelled `rare` would go: that is left to people, and rows are weighted.
+    left = found._cleaned_rows._arms["drop"]
+    assert left.too_many == ("rare",) and left.kept[(frame["label"] == "rare").to_numpy()].all()
+    cleaned = found.cleaned()
+    assert len(cleaned) == len(frame) and cleaned["weight"][wrong].mean() < 0.2 < 1 < cleaned["weight"][~wrong].mean()
+    assert "do not know" not in "".join(found.suspects["reason"])
+
+
 def test_where_weights_gain_more_than_dropping_it_is_said(easy: tuple[pd.DataFrame, FrameAudit]) -> None:
     frame = reviews(0.75, 3, 200)
     found = findings(frame)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -196,6 +197,30 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
     info = replace(found.info, task="table", features=(Feature("size", "number"),))
     table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
     assert line in verdict(table).lines
+    # Where no number is known, too, of texts if the interval says that labels are wrong.
+    between = {"low": 2.0, "high": 5.0, "most": 6.0}
+    alone = with_suspects(audit, calibrated=False, wrong=None, unknown="roughly known", between=between)
+    assert f"{of_texts}like wrong labels." in verdict(alone).lines
+    table = replace(alone, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
+    assert line in verdict(table).lines
+
+
+def test_that_nearly_all_suspects_are_of_one_class_is_said_with_its_share(audit: Audit) -> None:
+    rows = 100
+    labels = np.repeat([0, 1], [70, 30]).astype(np.int32)
+    uids = [f"{row:03}" for row in range(rows)]
+    examples = pa.table([uids, ["a text"] * rows, labels, ["f.csv"] * rows, np.arange(1, rows + 1)], schema=examples_schema(audit.info))
+    measures = pa.table(
+        {name: uids if name == "uid" else [audit.measures[name][0].as_py()] * rows for name in audit.measures.column_names},
+        schema=audit.measures.schema,
+    )
+    large = replace(audit, examples=examples, measures=measures)
+    name = audit.info.labels[1]
+    said = f"All 12 suspects have the label `{name}`, 40 % of its rows: either many labels of this class are wrong, or the models do not"
+    lines = verdict(with_suspects(large, flagged=tuple(range(70, 82)))).lines
+    assert any(line.replace("\u00a0", " ").startswith(said) for line in lines)
+    for fewer in (range(70, 79), (*range(8), *range(70, 82)), range(12)):
+        assert not any("have the label" in line for line in verdict(with_suspects(large, flagged=tuple(fewer))).lines)
 
 
 def test_a_class_that_cleaning_left_to_people_is_named(audit: Audit) -> None:

@@ -271,6 +271,25 @@ def test_of_a_model_that_explains_nothing_the_number_lies_anywhere() -> None:
     assert (found.unknown, found.wrong, found.between) == ("little explained", None, None)
 
 
+def test_a_rare_class_that_models_know_is_seen_though_most_labels_of_it_are_wrong() -> None:
+    rng = np.random.default_rng(0)
+    truth = (rng.random(4_000) < 0.03).astype(np.intp)
+    wrong = rng.permutation(np.arange(4_000) < 800)
+    given = np.where(wrong, 1 - truth, truth)
+    # What a good model of these labels says: a fifth of either class has the other label.
+    own = np.clip(np.where(truth == 1, 0.8, 0.2) + rng.normal(0, 0.04, 4_000), 0.02, 0.98)
+    found = label_doubt(np.stack([1 - own, own], axis=1), given)
+    assert found.explained < 0.05 and found.unknown != "little explained"
+    number = found.wrong or found.between
+    assert number is not None and 0 < number.low <= 800 <= number.high
+    doubted = found.score > 0.5
+    assert wrong[doubted].mean() > 0.95 and doubted[wrong].mean() > 0.9
+    # A signal as weak of labels that are right: every row of the rarer class is less likely of it than not.
+    weak = np.clip(0.22 + rng.normal(0, 0.08, 4_000), 0.02, 0.98)
+    right = (rng.random(4_000) < weak).astype(np.intp)
+    assert label_doubt(np.stack([1 - weak, weak], axis=1), right).unknown == "little explained"
+
+
 def test_a_model_that_explains_nothing_leaves_even_rare_noise() -> None:
     flat, labels = np.full((30, 3), 1 / 3), np.arange(30) % 3
     found = label_doubt(flat, labels)

@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 from cartograph.errors import InputError
+from cartograph.features.tables import TreeColumns
+from cartograph.features.vector_models import OF_COLUMNS, SHRINKAGES, out_of_fold_discriminant
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects import views as module
 from cartograph.suspects.committee import committee_scores
@@ -71,6 +73,26 @@ def test_a_sample_fits_the_mixtures_of_many_rows(monkeypatch: pytest.MonkeyPatch
     sampled = committee_scores(features, labels, ["a", "b", "c"], np.random.default_rng(1), vectors=vectors)
     assert not np.array_equal(whole.probabilities, sampled.probabilities)
     np.testing.assert_allclose(whole.probabilities, sampled.probabilities, atol=0.25)
+
+
+def test_small_differences_of_columns_that_go_together_are_read_of_a_table() -> None:
+    rng = np.random.default_rng(0)
+    size, labels = rng.normal(size=300), rng.integers(0, 2, 300).astype(np.int32)
+    # Five lengths, all nearly the size: whether the first is longer than the others tells the class.
+    columns = (size[:, None] + rng.normal(0, 0.02, (300, 5))).astype(np.float32)
+    columns[:, 0] += 0.1 * (2 * labels - 1)
+    fold = rng.permutation(np.arange(300) % 5)
+    scores = out_of_fold_discriminant(columns, labels, 2, fold, (*SHRINKAGES, *OF_COLUMNS))
+    right = [(own.argmax(axis=1) == labels).mean() for own in scores]
+    assert max(right[:3]) < 0.9 < 0.97 < right[3]
+    # A table's committee asks them, an encoder's does not.
+    scaled, trees = (columns - columns.mean(axis=0)) / columns.std(axis=0), TreeColumns(size[:, None], np.zeros(1, bool))
+    found = [
+        committee_scores(None, labels, ("a", "b"), np.random.default_rng(1), folds=fold, vectors=scaled, trees=read).probabilities
+        for read in (trees, None)
+    ]
+    near = [shares[np.arange(300), labels].mean() for shares in found]
+    assert near[0] > near[1]
 
 
 def test_the_error_names_the_view_that_does_not_fit() -> None:

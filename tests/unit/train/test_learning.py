@@ -39,9 +39,9 @@ def test_each_state_names_the_parameter_to_change() -> None:
         "train.learning_rate, or choose another train.model."
     )
     more = sentence("not learnt", LAST, replace(LAST, epochs=128, accuracy=0.5), open=True)
-    assert "Perhaps they do not follow from the rows; else set train.epochs above 128" in more
+    assert "Many labels may be wrong, or not follow from the rows; else set train.epochs above 128" in more
     hard = sentence("not learnt", LAST, replace(LAST, epochs=128, accuracy=0.7, surest=0.31), open=True)
-    assert "Perhaps they do not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
+    assert "Many labels may be wrong, or not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
     unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
     assert "gives the labels of two rows in three a probability below 0.31, " in unsure
     heart = sentence("by heart", replace(LAST, accuracy=0.99), simple=0.5, unseen=0.6)
@@ -69,7 +69,7 @@ def test_a_call_names_its_own_argument() -> None:
     stuck = Learning([LAST, replace(LAST, epochs=128)], 0.65, None, "not learnt", open=True, called=True).sentence
     assert stuck.endswith("hold all the same; for the map, choose another train.model in a workspace.")
     tried = Learning([LAST, replace(LAST, epochs=128, accuracy=0.6)], 0.65, None, "not learnt", open=True, called=True).sentence
-    assert "Perhaps they do not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
+    assert "Many labels may be wrong, or not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
     below = "For another map, audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
     assert called("by heart", replace(LAST, accuracy=0.99)).startswith("The model knows its rows by heart: it is right on 99 %")
