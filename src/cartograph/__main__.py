@@ -234,6 +234,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
 def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     """Return what the columns of a table of features were read as, which were not, and what tells the label."""
     from cartograph.features.telling import telling_sentence, what_tells
+    from cartograph.ingest.values import strays
+    from cartograph.schema import VALUES
     from cartograph.wording import counted, cut, listing
 
     telling = [said] if one_label and (said := telling_sentence(what_tells(ingested.examples))) else []
@@ -243,6 +245,12 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     plurals = {"number": "numbers", "category": "categories", "date": "dates"}
     held = listing([f"{kinds.count(kind):,} {many if kinds.count(kind) > 1 else kind}" for kind, many in plurals.items() if kind in kinds])
     lines = [f"{counted(len(kinds), 'column')}: {held}"]
+    for feature in ingested.info.features:
+        odd = strays(ingested.examples[VALUES].combine_chunks().field(feature.name)) if feature.kind == "category" else []
+        if odd:
+            others = f" and {counted(len(odd) - 1, 'more value')}" if len(odd) > 1 else ""
+            said = f"mostly numbers, is read as categories, since `{cut(odd[0], 40)}`{others} can't be read as numbers"
+            lines.append(f"`{cut(feature.name, 40)}`, {said}; correct or empty such cells to have it read as numbers")
     if left_out := ingested.left_out:
         named = listing([f"`{cut(name, 40)}`" for name in left_out[:_NAMED]])
         them = "it" if len(left_out) == 1 else "them"

@@ -70,11 +70,17 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [f'{row},name {row},"{row % 7},{row % 9}0",$1{row % 3},{"ab"[row % 2]},{"AB"[row % 2]}' for row in range(600)]
-    (tmp_path / "rows.csv").write_text("\n".join(["number,name,share,price,grade,label", *rows]))
+    rows = [
+        f'{row},name {row},"{row % 7},{row % 9}0",$1{row % 3},{row % 13 if row % 5 else "on account"},{"ab"[row % 2]},{"AB"[row % 2]}'
+        for row in range(600)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["number,name,share,price,paid,grade,label", *rows]))
     assert main(["audit", "rows.csv", "--features"]) == 0
     shown = capsys.readouterr().out
-    assert "3 columns: 2 numbers and 1 category\n" in shown
+    assert "4 columns: 2 numbers and 2 categories\n" in shown
+    assert (
+        "`paid`, mostly numbers, is read as categories, since `on account` can't be read as numbers; correct or" in shown
+    )
     assert "left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): `number` and `name`; name them" in shown
     assert "`grade` alone predicts the label of (nearly) every row" in shown
     assert "; how many labels are wrong cannot be estimated: `grade` tells the label of (nearly) every row by itself" in shown

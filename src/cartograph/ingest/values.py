@@ -44,6 +44,17 @@ def feature_of(name: str, texts: pa.ChunkedArray, *, named: bool = False) -> Fea
     return Feature(name, "category")
 
 
+def strays(texts: pa.ChunkedArray) -> list[str]:
+    """Return the different values of categories that are no numbers where at least half of the values are; else none.
+
+    >>> strays(pa.chunked_array([["23", "61", "35 years", "23", "forty"]])), strays(pa.chunked_array([["a", "1", "b"]]))
+    (['35 years', 'forty'], [])
+    """
+    known = _known(texts).dropna()
+    found = _values(known, Feature("", "number", form_of(known[~known.duplicated()], "number")))
+    return list(dict.fromkeys(known[found.isna()])) if found.notna().mean() >= _HALF else []
+
+
 def says_nothing(texts: pa.ChunkedArray, feature: Feature) -> bool:
     """Return whether a column cannot help to tell classes apart: it has no value, it counts the rows, or nearly each has its own name."""
     known = _known(texts).dropna()
@@ -56,7 +67,7 @@ def says_nothing(texts: pa.ChunkedArray, feature: Feature) -> bool:
     return feature.kind == "category" and len(known) > _FEW and known.nunique() > _NAMES * len(known)
 
 
-_FEW, _NAMES = 20, 0.5
+_FEW, _NAMES, _HALF = 20, 0.5, 0.5
 
 
 def table_columns(texts: Sequence[pa.ChunkedArray], features: Sequence[Feature]) -> dict[str, pa.ChunkedArray]:

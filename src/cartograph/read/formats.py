@@ -155,6 +155,18 @@ def first_columns(source: Source) -> set[str]:
     return set() if batch is None else set(batch.table.column_names)
 
 
+_MARKUP = "; it is a web page or XML, perhaps of a login or an error: save the file itself"
+
+
+def _is_markup(source: Source) -> bool:
+    """Return whether a file begins as a web page or XML does."""
+    path = Path(local_paths(source.path)[0])
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype", b"<html", b"<?xml"))
+
+
 def read(source: Source) -> Batch:
     """Return everything that a source holds as one batch.
 
@@ -177,7 +189,7 @@ def read(source: Source) -> Batch:
         raise InputError(f"{source.name} is of format {kind}, which has no splits; leave `split` out, or name the file of that split.")
     batches = list(_batches(kind, source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
-        raise InputError(f"{source.name} holds no rows.")
+        raise InputError(f"{source.name} holds no rows{_MARKUP if _is_markup(source) else ''}.")
     whole = join(batches)
     if not len(whole.rows):
         first = whole.rejected[0]

@@ -324,6 +324,10 @@ def test_a_file_without_a_readable_record_is_refused(tmp_path: Path) -> None:
         read(source(tmp_path, "x.jsonl", "label text\nlabel text\n"))
     with pytest.raises(InputError, match=r"x\.csv holds no rows"):
         read(source(tmp_path, "x.csv", "a,b\n"))
+    with pytest.raises(
+        InputError, match=r"x\.csv holds no rows; it is a web page or XML, perhaps of a login or an error: save the file itself"
+    ):
+        read(source(tmp_path, "x.csv", "\n<!DOCTYPE html><title>Sign in</title>\n"))
 
 
 def test_label_first_lines_become_labels_and_texts(tmp_path: Path) -> None:
