@@ -186,11 +186,12 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return "its classes may all be one under different names"
     if record.get("unknown") == "hard rows":
         return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
-    if record.get("unknown") == "much noise":
+    nothing = (record.get("explained") or 0.0) < NOTHING
+    if record.get("unknown") == "much noise" or (nothing and record.get("unknown") == "roughly known"):
         return "so many labels contradict the models that hard rows and wrong labels look alike"
     if record.get("unknown") not in ("little explained", "roughly known"):
         return ""
-    if record["unknown"] == "little explained" and (record.get("explained") or 0.0) < NOTHING:
+    if nothing:
         return "to the models, what they read says hardly anything about the labels"
     return "the models explain too little of the labels"
 

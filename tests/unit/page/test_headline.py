@@ -125,6 +125,8 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "
         "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
     )
+    known = replace(found, suspects=replace(found.suspects, record={**some.suspects.record, "explained": 0.02}))
+    assert "0 to 340 (95\u00a0% CI): so many labels contradict the models that hard rows and wrong labels look alike" in headline(known)
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert (
         "cannot be estimated: to the models, what they read says hardly anything about the labels; without that number none "
