@@ -42,7 +42,7 @@ SETS = {
 """Name -> set, class and its share of the rows."""
 
 MISSED = (0.0, 0.3, 0.5)
-_EVERY = 1_000_000
+EVERY = 1_000_000
 
 
 class Cell(NamedTuple):
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 def drawn(name: str, rows: int, seed: int) -> tuple[list[tuple[str, ...]], np.ndarray]:
     """Return texts and whether each is of the rare class, in its share."""
     of, rare, share = SETS[name]
-    texts, given = read(of, _EVERY, seed)
+    texts, given = read(of, EVERY, seed)
     is_rare, rng = np.array(given) == rare, np.random.default_rng([seed, 21])
     few = min(round(share * rows), int(is_rare.sum()))
     chosen = [rng.choice(np.flatnonzero(is_rare == one), number, replace=False) for one, number in ((True, few), (False, rows - few))]
