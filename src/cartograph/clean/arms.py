@@ -165,7 +165,7 @@ def choose_arm(
     changing = [arm for arm in scored if arm != "original" and counts[arm]]
     if not changing:
         return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
-    lost = {arm: _lost(given, right, best_model["original"], best_model[arm], n_classes) for arm in changing}
+    lost: dict[Arm, int | None] = {arm: _lost(given, right, best_model["original"], best_model[arm], n_classes) for arm in changing}
     reason = _lost_reason(lost, classes) or f"{_JUDGED}, every way of cleaning makes one of the models worse."
     rows = float(right.sum())
     changing = [arm for arm in changing if lost[arm] is None and not any(_measurably(other[arm], rows, worse=True) for other in elsewhere)]
