@@ -90,7 +90,9 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(failures)}
     write_json(out[_METRICS], metrics)
     summary = differences_line(comparison.of_sets().differences.to_pylist(), params.metrics[0])
-    if advice is not None and advice.version == "original":
+    if advice is not None and advice.outcome == "unchanged" and not advice.decided:
+        summary = "cleaning changed nothing that a model sees; use the original"
+    elif advice is not None and advice.version == "original":
         summary += "; use the original"
     return (summary or f"{counted(len(every), 'model')} on {counted(max(len(named), 1), 'set')}") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""

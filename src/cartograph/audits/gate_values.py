@@ -128,6 +128,8 @@ def cleaning_value(recommended: Mapping[str, Any]) -> GateValue:
     worse = recommended["worse"]
     number, plural = len(worse), "" if len(worse) == 1 else "s"
     use = f"the {recommended['recommended']} rows are recommended"
+    if recommended.get("outcome") == "unchanged":
+        return GateValue("cleaning_harm", number, f"Cleaning changed nothing that a model sees; {use}", "count")
     statement = (
         f"By {number:,} score{plural} models trained on the cleaned rows are measurably worse, so {use}"
         if number

@@ -93,11 +93,13 @@ def test_the_largest_drop_of_accuracy_counts() -> None:
 
 
 def test_scores_that_cleaning_measurably_lowers_are_counted_and_named() -> None:
-    found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]], "recommended": "original"})
+    found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]], "recommended": "original", "outcome": "worse"})
     assert (found.value, found.rows) == (2, ["accuracy on test", "macro_f1 on test"])
     assert found.statement == "By 2 scores models trained on the cleaned rows are measurably worse, so the original rows are recommended"
-    found = cleaning_value({"worse": [], "recommended": "cleaned"})
+    found = cleaning_value({"worse": [], "recommended": "cleaned", "outcome": "better"})
     assert found.value == 0 and found.statement.endswith("are not measurably worse than on the original; the cleaned rows are recommended")
+    found = cleaning_value({"worse": [], "recommended": "original", "outcome": "unchanged"})
+    assert (found.value, found.statement) == (0, "Cleaning changed nothing that a model sees; the original rows are recommended")
     assert cleaning_value({}).value is None and cleaning_value({}).statement.endswith("cleaned rows could be compared")
 
 

@@ -435,6 +435,12 @@ def test_a_linking_column_that_is_not_there_is_named(tmp_path: Path) -> None:
         ingest_rows(tmp_path, *(f"{line},ann" for line in some_rows()), header="text,label,speaker", linked="speakers")
 
 
+def test_a_column_whose_name_stands_twice_is_asked_for_by_its_number(tmp_path: Path) -> None:
+    twice = r"train\.csv has no column `label`; its columns are text, label \(1\), label \(2\); more than one column has that name: choose "
+    with pytest.raises(InputError, match=twice + r"`label \(1\)`, `label \(2\)` or a later one"):
+        ingest_rows(tmp_path, *(f"{line},a" for line in some_rows()), header="text,label,label")
+
+
 @pytest.mark.parametrize(
     ("read", "linked"),
     [

@@ -123,6 +123,15 @@ def test_where_cleaning_is_measurably_worse_the_original_is_recommended(tmp_path
     assert "use the original" in done.receipt.summary
 
 
+def test_where_cleaning_changed_nothing_no_difference_is_told(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    for seed in (1, 2):
+        shutil.rmtree(tmp_path / f"data/retrain/cleaned-{seed}")
+        shutil.copytree(tmp_path / f"data/retrain/original-{seed}", tmp_path / f"data/retrain/cleaned-{seed}")
+    summary = run_step(STEP, workspace).receipt.summary
+    assert summary.startswith("cleaning changed nothing that a model sees; use the original") and "±" not in summary
+
+
 def test_the_same_predictions_give_the_same_bytes(tmp_path: Path) -> None:
     workspace = space(tmp_path)
     assert run_step(STEP, workspace).receipt.outputs == run_step(STEP, workspace, force=True).receipt.outputs
