@@ -4,8 +4,8 @@
 
 Data: TREC (coarse classes), customer reviews, SST-2, Subj and banking77's train files, from CARTOGRAPH_DATA or ../shared/data. For each
 seed a quarter of a file's rows, 2,500 at most, is the test set under its given labels, and of the others 5,000 at most are the train set.
-Planted there: 0, 5 or 20 % of the labels, `uniform` (any row, to any other class), `one-way` (to the class that a
-class is most often mistaken for; of two classes only one is mislabelled), `instance` (rows in proportion to how likely a cross-validated
+Planted there: 0, 5 or 20 % of the labels, `uniform` (any row, to any other class), `one-way` (to the class that a class is most often
+mistaken for; of two classes only one is mislabelled, half of it at most), `instance` (rows in proportion to how likely a cross-validated
 model of the true labels finds their second class, to that class) or `annotator` (by three of ten, who often choose the class they like).
 
 Suspects are the committee's on TF-IDF. Versions: `dropped` and `relabelled` (those at `clean.precision` or above), `weighted`,
@@ -14,8 +14,8 @@ default, dropped; it gets the out-of-fold probabilities of scikit-learn's Logist
 `on ours` (the same, of the committee's probabilities) and `oracle` (all planted errors dropped). Retrained: scikit-learn's
 LogisticRegression, one class against the rest, C = 10, on the TF-IDF matrix; or, with `--bow`, the project's default model.
 With `--rare` the sets are those of `rare_class.py` in up to 4,000 rows, half of them the train set (a class of 4 to 12 % against all
-others), one way at most half of a class is mislabelled, and macro-F1 is printed, too: accuracy can be gained by never naming such a class
-(which ways give a class up was chosen on seed 1).
+others), and macro-F1 is printed, too: accuracy can be gained by never naming such a class (which ways give a class up was chosen on
+seed 1).
 
 What was tuned on what: the rule of the choice and its constants on TREC and customer reviews; that rows are weighted where no number is
 known on samples of customer reviews, SST-2, SNLI and QNLI. `noise` of a
