@@ -160,8 +160,8 @@ _MARKUP = "; it is a web page or XML, perhaps of a login or an error: save the f
 
 def _is_markup(source: Source) -> bool:
     """Return whether a file begins as a web page or XML does."""
-    path = Path(local_paths(source.path)[0])
-    if not path.is_file():
+    path = next((Path(path) for path in local_paths(source.path) if Path(path).is_file()), None)
+    if path is None:
         return False
     with path.open("rb") as file:
         return file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype", b"<html", b"<?xml"))
