@@ -61,7 +61,10 @@ PRECISION, RELABEL_ABOVE = 0.8, 0.9
 def read(name: str, rare: bool) -> tuple[list[str], np.ndarray, list[str]]:
     """Return a set's texts, label ids and classes."""
     if rare:
-        return rare_rows(name)
+        from rare_class import as_many_as_fit
+
+        texts, of_it = as_many_as_fit(name, RARE_ROWS)
+        return [" ".join(fields) for fields in texts], of_it, ["often", "rare"]
     file, encoding = FILES[name]
     text = (DATA / file).read_text(encoding=encoding)
     if file.endswith(".csv"):
@@ -70,17 +73,6 @@ def read(name: str, rare: bool) -> tuple[list[str], np.ndarray, list[str]]:
         rows = [(label.split(":")[0], rest) for label, rest in (line.split(" ", 1) for line in text.split("\n") if line.strip())]
     classes, labels = np.unique([label for label, _ in rows], return_inverse=True)
     return [rest for _, rest in rows], labels, list(classes)
-
-
-def rare_rows(name: str) -> tuple[list[str], np.ndarray, list[str]]:
-    """Return the same of a rare class against all others, in its share."""
-    from label_sets import read as read_set
-    from rare_class import EVERY, SETS, drawn
-
-    of, rare, share = SETS[name]
-    often = sum(label != rare for label in read_set(of, EVERY, 1)[1])
-    texts, labels = drawn(name, min(RARE_ROWS, int(often / (1 - share)) - 1), 1)
-    return [" ".join(fields) for fields in texts], labels, ["often", "rare"]
 
 
 def probabilities(features: Any, labels: np.ndarray, seed: int) -> np.ndarray:

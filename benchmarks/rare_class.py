@@ -70,6 +70,13 @@ def drawn(name: str, rows: int, seed: int) -> tuple[list[tuple[str, ...]], np.nd
     return [texts[row] for row in order], is_rare[order].astype(np.int64)
 
 
+def as_many_as_fit(name: str, most: int) -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """Return the same of as many rows as the other classes have for that share, at most so many."""
+    of, rare, share = SETS[name]
+    often = sum(label != rare for label in read(of, EVERY, 1)[1])
+    return drawn(name, min(most, int(often / (1 - share)) - 1), 1)
+
+
 def cells(name: str, rows: int, seed: int) -> Iterator[tuple[float, Cell]]:
     """Yield each share of missed rows with what was found."""
     from noise import by_committee

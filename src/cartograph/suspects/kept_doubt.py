@@ -17,14 +17,11 @@ from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.hard_classes import are_habits, fewer_at_random
 from cartograph.suspects.how_many import MORE_ANCHORS, WrongLabels, between, bounds, missed_class
 from cartograph.suspects.label_doubt import (
-    ANCHOR_ROWS,
-    ANCHORS,
     CLEAR,
     CONTRADICTED,
     EXPLAINED,
     FEWEST_BETWEEN,
     FEWEST_ROWS,
-    MOST_ANCHORS,
     NOTHING,
     PSEUDO_ROWS,
     Doubt,
@@ -32,6 +29,7 @@ from cartograph.suspects.label_doubt import (
     lone_rows,
     weakly_known,
 )
+from cartograph.suspects.seen_through import ANCHOR_ROWS, ANCHORS, MOST_ANCHORS
 from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness
 
 _HARD, _SURELY = 0.75, 0.999

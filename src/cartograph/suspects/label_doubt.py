@@ -28,15 +28,14 @@ rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals
 from cartograph.data.kept_logits import KeptShares
-from cartograph.data.unknown_classes import KNOWN, SURELY_RIGHT
 from cartograph.errors import InputError
-from cartograph.suspects.anchors import anchor_counts, anchor_share, contradicting
+from cartograph.suspects.anchors import contradicting
 from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
@@ -44,12 +43,9 @@ from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.missed_rows import reordered
+from cartograph.suspects.seen_through import every_class_known, seen_through
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
-
-ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
-"""Least share of the rows predicted as a class, the surest first, that T is read off; in small sets more, for so many rows, up to a share,
-and beyond it where that promises a smaller error (``anchor_share``)."""
 
 EXPLAINED, CONTRADICTED = 0.2, 0.08
 """Least share of the labels' entropy that the probabilities must explain for an estimate, and most of the surest rows that may have another
@@ -67,15 +63,8 @@ rows make the classifier unclear with or without the noise, wrong labels only se
 customer reviews with 5 and 20 % of wrong labels; tried on tweets, reviews and news afterwards, and with 10 %."""
 
 NOTHING = 0.05
-"""Share below which what the surest rows show is not even used to rank by: they are no surer than the others; but see ``KNOWN_SHARE``."""
-
-KNOWN_SHARE, LEAST_OWN, MOST_CONTRADICTED, MOST_UNCLEAR = 0.02, 0.3, 0.25, 0.27
-"""Unless models know every class: of that many of its rows at least they are sure that the label is right (``data.unknown_classes``),
-having given it such a probability; no more of the surest rows have another label; and seen through the noise no more rows are unclear (no
-class at .9). Where a fifth of all labels is wrong, most rows that have the label of a rare class are of another, and the labels' entropy is
-explained to .01 though the rare class is known well. Chosen on uneven texts and tables with planted errors (31 are let in, and the interval
-holds in all) and on 80 weak signals whose labels are right: three are let in, of which a part of the class is plain and all the rest as the
-other class, which nobody can tell from wrong labels."""
+"""Share below which what the surest rows show is not even used to rank by: they are no surer than the others. But see
+``seen_through``."""
 
 FEWEST_ROWS, ROWS_A_CLASS, FEWEST_BETWEEN = 500, 7, 100
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do. Of 700
@@ -174,8 +163,8 @@ def label_doubt(
     apart_from_hard: Between | None = None
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
-    seen = _seen_through(weighed, known) if explained >= NOTHING or len(given) >= FEWEST_ROWS else None
-    if seen is None or (explained < NOTHING and not _every_class_known(seen, known, given)):
+    seen = seen_through(weighed, known) if explained >= NOTHING or len(given) >= FEWEST_ROWS else None
+    if seen is None or (explained < NOTHING and not every_class_known(seen, known, given)):
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
@@ -217,38 +206,6 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
-
-
-class _Seen(NamedTuple):
-    """The rows seen through the noise that their surest ones show."""
-
-    share: float
-    anchors: Floats
-    transition: Floats
-    true_classes: Floats
-    updated: Floats
-    score: Floats
-
-
-def _seen_through(weighed: GivenLabels, known: Floats) -> _Seen:
-    least = min(max(ANCHORS, ANCHOR_ROWS / len(known)), MOST_ANCHORS)
-    share = anchor_share(known, least) if least > ANCHORS else least
-    anchors = anchor_counts(*weighed.anchorable, share)
-    transition = weighed.transition(anchors)
-    true_classes = weighed.true_classes(transition)
-    updated = weighed.heard_copies(true_classes, transition)
-    return _Seen(share, anchors, transition, true_classes, updated, posterior(updated, transition, weighed.labels))
-
-
-def _every_class_known(seen: _Seen, known: Floats, given: Integers) -> bool:
-    """Return whether models know every class, though hardly any of the labels' entropy is explained (``KNOWN_SHARE``)."""
-    rows, own = np.bincount(given, minlength=len(seen.anchors)), known[np.arange(len(given)), given]
-    surely = np.bincount(given[(seen.score < SURELY_RIGHT) & (own >= LEAST_OWN)], minlength=len(seen.anchors))
-    if (surely < np.maximum(KNOWN, KNOWN_SHARE * rows)).any():
-        return False
-    contradicted, surest = contradicting(seen.anchors)
-    unclear = float((seen.true_classes.max(axis=1) < 1.0 - SURELY_RIGHT).mean())
-    return contradicted <= MOST_CONTRADICTED * surest and unclear <= MOST_UNCLEAR
 
 
 def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:
