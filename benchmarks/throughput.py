@@ -60,7 +60,7 @@ from cartograph.train.step_graphs import StepGraphs
 from cartograph.train.trainer import DynamicsTrainer, Watch
 
 LABELS = ("entailment", "neutral", "contradiction")
-LENGTH = 128
+LENGTH, PICTURES = 128, 200
 
 
 def snli(rows: int) -> tuple[DatasetInfo, pa.Table]:
@@ -142,16 +142,17 @@ def usual_images(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torc
 
 
 def pictures(rows: int, side: int) -> tuple[DatasetInfo, pa.Table]:
-    """Return made pictures with the detail of photographs, of two classes."""
+    """Return made pictures with the detail of photographs, of two classes; so many are made, and come again."""
     rng = np.random.default_rng(0)
     info = DatasetInfo("train", "train", "image", (), (), ("dark", "light"), ("image",))
-    labels = rng.integers(0, 2, rows)
-    pngs = []
-    for label in labels:
+    made = []
+    drawn = rng.integers(0, 2, PICTURES)
+    for label in drawn:
         coarse = Image.fromarray(rng.integers(0, 160, (16, 16, 3), dtype=np.uint8) + np.uint8(60 * label))
         fine = np.asarray(coarse.resize((side, side), Image.Resampling.BICUBIC)) + rng.integers(0, 12, (side, side, 3), dtype=np.uint8)
-        pngs.append(png_of(fine.clip(0, 255).astype(np.uint8), side))
-    columns = [[f"u{row}" for row in range(rows)], pngs, labels.astype(np.int32), ["made"] * rows, list(range(rows))]
+        made.append(png_of(fine.clip(0, 255).astype(np.uint8), side))
+    pngs, labels = [made[row % PICTURES] for row in range(rows)], np.resize(drawn, rows).astype(np.int32)
+    columns = [[f"u{row}" for row in range(rows)], pngs, labels, ["made"] * rows, list(range(rows))]
     return info, pa.table(columns, schema=examples_schema(info))
 
 

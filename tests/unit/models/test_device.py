@@ -30,9 +30,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_auto_is_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [chosen_device(wanted) for wanted in ("auto", "cpu", "cuda")] == [CPU, CPU, CPU]
     with stand_in_gpu(monkeypatch):
         assert [chosen_device(wanted) for wanted in ("auto", "cpu", "cuda")] == [GPU, CPU, GPU]
+    assert [chosen_device(wanted) for wanted in ("auto", "cpu", "cuda")] == [CPU, CPU, CPU]
 
 
 def test_a_batch_is_moved_from_pinned_memory_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
