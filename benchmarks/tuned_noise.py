@@ -2,16 +2,16 @@
 
 `python benchmarks/tuned_noise.py --encoder FOLDER [--sets trec …] [--rows 4000] [--seeds 1] [--device cpu] [--kept FOLDER] [--train-only]`
 
-One label in five of a set (`benchmarks/label_sets.py`) is wrong in each of five ways, of which one depends on nothing, two on the class or on
-who labelled, two on the text. The encoder is fine-tuned on these labels (five epochs, batch 32, rate 5e-5; 77 classes ten epochs), once on all
-rows, as an audit with `--model transformer` does, and five times on all but a fold, as `train.folds: 5` does besides. Average precision of the
-rankings that follow, and precision and length of the lists, by
+One label in five of a set (`benchmarks/label_sets.py`) is wrong in each of five ways, of which one depends on nothing, two on the class or
+on who labelled, two on the text. The encoder is fine-tuned on these labels (five epochs, batch 32, rate 5e-5; 77 classes ten epochs), once
+on all rows, as an audit with `--model transformer` does, and five times on all but a fold, as `train.folds: 5` does besides. Average
+precision of the rankings that follow, and how many of the rows of the lists are wrong, by
 
 - the committee on words, with characters of single texts (an audit without an encoder);
-- that with the training's early epoch (`--model transformer`), and with the folds' models as well (`train.folds: 5`);
-- the committee on the frozen encoder's vectors (`embed.pretrained`), and with the early epoch;
-- cleanlab on cross-validated regressions of these vectors (`cleanlab_peer.on_features`), and on the folds' networks, of the last epoch or of all
-  epochs' mean, whichever has the lesser loss.
+- that with the training's early epoch, and with the folds' models as well (`train.folds: 5`);
+- the committee on the frozen encoder's vectors (`embed.pretrained`), with the early epoch too (`--model transformer`), and with the folds';
+- cleanlab on cross-validated regressions of these vectors (`cleanlab_peer.on_features`), and on the folds' networks, of the last epoch or
+  of all epochs' mean, whichever has the lesser loss.
 
 `--kept` holds what the trainings said, so that a machine with a GPU can train (`--train-only`) and another, with cleanlab, can measure.
 """
@@ -47,6 +47,9 @@ from cartograph.train.recipe import Recipe  # noqa: E402
 KINDS, SHARE, FOLDS = ("uniform", "one-way", "annotator", "instance", "forest"), 0.2, 5
 OURS = ("words", "words, early", "words, early, folds", "vectors", "vectors, early", "vectors, early, folds")
 THEIRS = ("cleanlab vectors", "cleanlab tuned")
+
+Found = dict[str, tuple[float, int, int]]
+"""Of each ranking its average precision, and how long its list is and how many of it are wrong."""
 
 
 def share_of_classes(logits: np.ndarray) -> np.ndarray:
@@ -104,8 +107,10 @@ def listed(doubt: Any) -> np.ndarray:
     return np.asarray(untested_committee({"doubt": odds}, doubt.unknown).probability({"doubt": odds}) >= 0.5)
 
 
-def measured(table: Any, true: np.ndarray, heard: dict[str, np.ndarray], vectors: np.ndarray, seed: int) -> dict[str, tuple[float, int, int]]:
-    """Return of each ranking its average precision, and how long its list is and how many of it are wrong."""
+def measured(
+    table: Any, true: np.ndarray, heard: dict[str, np.ndarray], vectors: np.ndarray, seed: int
+) -> dict[str, tuple[float, int, int]]:
+    """Return what is measured of one set's labels."""
     from cleanlab.rank import get_label_quality_scores
     from sklearn.metrics import log_loss
 
@@ -131,7 +136,7 @@ def measured(table: Any, true: np.ndarray, heard: dict[str, np.ndarray], vectors
     return found
 
 
-def cell(name: str, kind: str, seed: int, arguments: argparse.Namespace) -> dict[str, tuple[float, int, int]] | None:
+def cell(name: str, kind: str, seed: int, arguments: argparse.Namespace) -> Found | None:
     """Train on one set with one kind of errors, or read what was said; return what is measured, None where it is not asked for."""
     texts, given = read(name, arguments.rows, seed)
     classes = sorted(set(given))
@@ -144,9 +149,11 @@ def cell(name: str, kind: str, seed: int, arguments: argparse.Namespace) -> dict
         recipe = replace(TUNED, pretrained=arguments.encoder, seed=seed, device=arguments.device, epochs=10 if len(classes) > 50 else 5)
         heard = said(recipe, table)
         if kept is not None:
-            np.savez_compressed(kept, **{part: values.astype(np.float32) for part, values in heard.items()})
+            np.savez_compressed(kept, given=noised, **{part: values.astype(np.float32) for part, values in heard.items()})
     else:
         heard = dict(np.load(kept, allow_pickle=False))
+        if not np.array_equal(heard.pop("given", noised), noised):
+            raise SystemExit(f"{kept} was trained on other labels: errors were planted by other versions; train it again")
     print(f"{name:<10} {kind:<10} {seed}  trained in {heard['seconds'][0]:.0f} s, in folds in {heard['seconds'][1]:.0f} s", flush=True)
     if arguments.train_only:
         return None
@@ -171,8 +178,10 @@ def main() -> None:
         arguments.kept.mkdir(parents=True, exist_ok=True)
     where = torch.cuda.get_device_name() if arguments.device == "cuda" else "CPU"
     peer = "" if arguments.train_only else f", cleanlab {peer_version()}"
-    print(f"torch {version('torch')}, transformers {version('transformers')}, {where}{peer}; at most {arguments.rows:,} rows, {SHARE:.0%} wrong")
-    every: dict[str, list[dict[str, tuple[float, int, int]]]] = {}
+    print(
+        f"torch {version('torch')}, transformers {version('transformers')}, {where}{peer}; at most {arguments.rows:,} rows, {SHARE:.0%} wrong"
+    )
+    every: dict[str, list[Found]] = {}
     for name in arguments.sets:
         for kind in arguments.kinds:
             for seed in arguments.seeds:

@@ -42,8 +42,12 @@ def usual_reading(*, image: bool, table: bool) -> tuple[str, dict[str, object]]:
 
 
 def encoder(model: str, pretrained: str) -> dict[str, object]:
-    """Return the keys of the section ``embed``: of an encoder that is not trained itself, a step of its own makes the vectors."""
-    return {"pretrained": pretrained} if pretrained and model not in FROM_A_FOLDER else {}
+    """Return the keys of the section ``embed``, where a step of its own makes vectors by the encoder as it is: for suspects.
+
+    Of a `transformer` too, from before it is trained: its early epoch and these vectors find more wrong labels together than either does
+    (``benchmarks/tuned_noise.py``). Of images that was not measured.
+    """
+    return {"pretrained": pretrained} if pretrained and model != "vision" else {}
 
 
 def render(given: Mapping[str, Mapping[str, Any]]) -> str:

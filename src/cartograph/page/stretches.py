@@ -1,4 +1,4 @@
-"""Stretches of a file whose labels went wrong together: shifted by a row, or one label filled down."""
+"""Stretches of a file whose labels went wrong together: shifted by a row, one label filled down, or carelessly given."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from cartograph.data.arrays import Bools, Integers
 from cartograph.page.audit import Audit
 from cartograph.page.read_verdict import GATHER
+from cartograph.suspects.careless import file_order
 from cartograph.suspects.label_runs import Run, label_runs
 from cartograph.suspects.shifted import FEWEST, shifted
 from cartograph.wording import count, counted, cut, listing
@@ -67,6 +68,27 @@ def filled_sentence(audit: Audit) -> str:
         f"{GATHER} in the rows {place} ({count(run.suspects)} of the {count(len(audit.flagged))}), all {count(run.last - run.first + 1)} "
         f"of which have the label {_label(audit, run)}{more}, while labels are mixed elsewhere: so it looks where one value was filled "
         "down or pasted. See first how these rows were labelled."
+    )
+
+
+def careless_sentence(audit: Audit) -> str:
+    """Return in which stretches of the file labels are doubted more than elsewhere; empty where they are in none."""
+    found = [] if audit.suspects is None else audit.suspects.record.get("stretches", [])
+    if not found:
+        return ""
+    places, number = np.argsort(file_order(audit.examples)), audit.examples["row"].to_numpy()
+    source = audit.examples["source"]
+    several = len(source.unique()) > 1
+
+    def named(place: int) -> str:
+        row = int(places[place])
+        return count(int(number[row])) + (f" of {cut(source[row].as_py(), _LONGEST)}" if several else "")
+
+    each = [f"{named(first)} to {named(last)}" for first, last in found[:_NAMED]]
+    more = f" and {counted(len(found) - _NAMED, 'more stretch', 'more stretches')}" if len(found) > _NAMED else ""
+    return (
+        f"Labels in the rows {listing(each)}{more} contradict the models far more often than all others do: they are doubted more for it, "
+        "and the others less."
     )
 
 

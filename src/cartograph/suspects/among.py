@@ -82,6 +82,7 @@ def scored(
         options=reading.options,
         labellers=reading.labellers,
         characters=reading.characters,
+        order=reading.order,
         progress=progress,
     )
 

@@ -34,6 +34,7 @@ from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike,
 from cartograph.features.text import Row, TextRows, character_features, text_features
 from cartograph.features.vector_models import OF_COLUMNS, SHRINKAGES
 from cartograph.schema import dataset_info
+from cartograph.suspects.careless import file_order
 from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
@@ -90,6 +91,7 @@ class Reading(NamedTuple):
     options: Options | None = None
     labellers: Integers | None = None
     characters: sparse.csr_array | None = None
+    order: Integers | None = None
 
     def take(self, rows: Integers) -> Reading:
         """Return what is read of some rows, ``(n_some,)`` places in their order; numbers that say which rows are alike count on from 0."""
@@ -105,6 +107,7 @@ class Reading(NamedTuple):
             None if self.options is None else self.options.take(rows),
             None if self.labellers is None else self.labellers[rows],
             None if self.characters is None else self.characters[rows],
+            None if self.order is None else self.order[rows],
         )
 
 
@@ -121,11 +124,11 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     """
     info = dataset_info(table.schema)
     # First what lets go of the most: features stay.
-    groups = row_groups(table)
+    groups, order = row_groups(table), file_order(table)
     if info.features:
-        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
+        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups, order=order)
     if info.task == "choice":
-        return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)))
+        return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)), order=order)
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
     features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
     classes = len(info.labels)
@@ -133,7 +136,7 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     spelled = character_features(TextRows(table), max(classes, 1)) if own else None
     apart = svd_features({"train": table}, _PIXELS, seed=0)["train"] if info.images and characters else None
     alike = row_copies(table, groups), same_words(table, groups)
-    return Reading(features, apart, None, info.task == "pair", groups, *alike, compared, characters=spelled)
+    return Reading(features, apart, None, info.task == "pair", groups, *alike, compared, characters=spelled, order=order)
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,7 @@ def committee_scores(
     options: Options | None = None,
     labellers: Integers | None = None,
     characters: sparse.csr_array | None = None,
+    order: Integers | None = None,
     progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
@@ -203,6 +207,7 @@ def committee_scores(
         labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.
         characters: features of single texts beside their words (``features.text.character_features``), ``(n_examples, n_features)``; of
             at most ``WHOLE`` classes.
+        order: where each row stands in the file (``careless``), ``(n_examples,)``; of at most ``WHOLE`` classes.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
@@ -257,8 +262,17 @@ def committee_scores(
     probabilities = combine(views, given, rng)
     met = None if same is None else contradicting_copies(same, given)
     alike = trees is not None and mostly_alike(trees)
-    rare = trees is None and not apart
-    doubt = label_doubt(probabilities, given, alike=alike, apart=apart, rare_first=rare, copies=copies, met=met, labellers=labellers)
+    doubt = label_doubt(
+        probabilities,
+        given,
+        alike=alike,
+        apart=apart,
+        rare_first=trees is None and not apart,
+        copies=copies,
+        met=met,
+        labellers=labellers,
+        order=order,
+    )
     return Committee(probabilities, doubt, fold, met if copies is None else copies)
 
 

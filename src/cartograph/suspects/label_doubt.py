@@ -36,6 +36,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Rea
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.suspects.anchors import contradicting
+from cartograph.suspects.careless import Stretch, careless_stretches, rows_in
 from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
@@ -96,6 +97,7 @@ class Doubt:
         pairs: how many labels of each class should be which other, the most frequent first; none where the number cannot be estimated, or
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
+        stretches: of the file, whose labels are doubted more than those of the others (``careless``).
     """
 
     score: Floats
@@ -107,6 +109,7 @@ class Doubt:
     pairs: tuple[WrongPair, ...] = ()
     labellers_differ: bool | None = None
     between: Between | None = None
+    stretches: tuple[Stretch, ...] = ()
 
 
 def label_doubt(
@@ -121,6 +124,7 @@ def label_doubt(
     copies: Copies | None = None,
     met: Copies | None = None,
     labellers: Integers | None = None,
+    order: Integers | None = None,
 ) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
@@ -142,6 +146,8 @@ def label_doubt(
         copies: of the rows, which the models scored without having met one another; their labels are heard, too.
         met: copies whose labels differ, which the models scored having met one another: at most one label of theirs is right.
         labellers: who gave each label, a number, ``(n_examples,)``; None where nobody knows.
+        order: where each row stands in the file, numbers that rise, ``(n_examples,)``: where labellers are not known, or do not differ,
+            careless stretches are sought. None: they are not.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -163,6 +169,7 @@ def label_doubt(
     apart_from_hard: Between | None = None
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
+    stretches: tuple[Stretch, ...] = ()
     seen = seen_through(weighed, known) if explained >= NOTHING or len(given) >= FEWEST_ROWS else None
     if seen is None or (explained < NOTHING and not every_class_known(seen, known, given)):
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
@@ -171,6 +178,9 @@ def label_doubt(
         share, anchors, transition, true_classes, updated, score = seen
         factors = None if labellers is None else labeller_factors(score, given, labellers)
         differ = None if labellers is None else factors is not None
+        if factors is None and order is not None:
+            stretches = careless_stretches(score, given, order)
+            factors = labeller_factors(score, given, rows_in(stretches, order)) if stretches else None
         updated = by_labellers(updated, given, factors)
         score = posterior(updated, transition, given)
         calm = calm_transition(weighed, share)
@@ -205,7 +215,7 @@ def label_doubt(
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
-    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard)
+    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
 
 
 def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:

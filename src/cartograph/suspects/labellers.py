@@ -44,11 +44,7 @@ def labeller_factors(doubt: Floats, given: Integers, labellers: Integers) -> Flo
     people, who = np.unique(labellers, return_inverse=True)
     if len(people) < 2:
         return None
-    wrong = np.clip(doubt, _TINY, 1.0 - _TINY)
-    rows = np.bincount(given)
-    share = (np.bincount(given, weights=wrong) + _PSEUDO * wrong.mean()) / (rows + _PSEUDO)
-    odds = (share / (1.0 - share))[given]
-    evidence = wrong / (1.0 - wrong) / odds
+    odds, evidence = evidence_of_labels(doubt, given)
     likely = np.empty((len(_FACTORS), len(people)))
     for place, factor in enumerate(_FACTORS.tolist()):
         prior = factor * odds / (1.0 + factor * odds)
@@ -61,6 +57,19 @@ def labeller_factors(doubt: Floats, given: Integers, labellers: Integers) -> Flo
         return None
     factors: Floats = _FACTORS[best][who]
     return factors
+
+
+def evidence_of_labels(doubt: Floats, given: Integers) -> tuple[Floats, Floats]:
+    """Return the odds of each row's label to be wrong by its class alone, and how many times higher they are by what models say of the row.
+
+    Args:
+        doubt: probability that each label is wrong, ``(n_examples,)``.
+        given: label ids, ``(n_examples,)``.
+    """
+    wrong = np.clip(doubt, _TINY, 1.0 - _TINY)
+    share = (np.bincount(given, weights=wrong) + _PSEUDO * wrong.mean()) / (np.bincount(given) + _PSEUDO)
+    odds = (share / (1.0 - share))[given]
+    return odds, wrong / (1.0 - wrong) / odds
 
 
 def by_labellers(true_classes: Floats, given: Integers, factors: Floats | None) -> Floats:

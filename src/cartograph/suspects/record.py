@@ -59,7 +59,7 @@ def noise_record(
         "calibrated": chosen.calibrated and doubt is not None and doubt.wrong is not None,
         "explained": None if doubt is None else round(doubt.explained, 6),
         "unknown": None if doubt is None else doubt.unknown,
-        **_labellers(doubt),
+        **_labelling(doubt),
         "wrong": None if doubt is None or doubt.wrong is None else _rounded(doubt),
         "between": None if doubt is None else rounded_between(doubt),
         "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
@@ -89,7 +89,7 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
         "calibrated": doubt.wrong is not None,
         "explained": round(doubt.explained, 6),
         "unknown": doubt.unknown,
-        **_labellers(doubt),
+        **_labelling(doubt),
         "wrong": None if doubt.wrong is None else _rounded(doubt),
         "between": rounded_between(doubt),
     }
@@ -109,9 +109,12 @@ def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForm
     return {**record, "calibrated": False, "wrong": None, "between": None, **(leaked if telling.nearly_all else {"unknown": "one class"})}
 
 
-def _labellers(doubt: Doubt | None) -> dict[str, bool]:
-    """Return whether doubt follows who labelled a row; nothing where that was not looked at."""
-    return {} if doubt is None or doubt.labellers_differ is None else {"labellers_differ": doubt.labellers_differ}
+def _labelling(doubt: Doubt | None) -> dict[str, Any]:
+    """Return whether doubt follows who labelled a row, where that was looked at, and in which stretches of the file it is more, if any."""
+    if doubt is None:
+        return {}
+    who = {} if doubt.labellers_differ is None else {"labellers_differ": doubt.labellers_differ}
+    return who | ({"stretches": [list(one) for one in doubt.stretches]} if doubt.stretches else {})
 
 
 def rounded_between(doubt: Doubt) -> dict[str, float] | None:

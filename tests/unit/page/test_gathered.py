@@ -15,7 +15,7 @@ from cartograph.page.gathered import (
     labellers_sentence,
     labellers_table,
 )
-from cartograph.page.stretches import filled_sentence, shifted_sentence
+from cartograph.page.stretches import careless_sentence, filled_sentence, shifted_sentence
 from cartograph.page.verdict import verdict
 from cartograph.schema import examples_schema
 from tests.page_audits import audit_of_texts, with_suspects
@@ -67,6 +67,17 @@ def test_who_labelled_is_a_table_and_a_sentence(texts: Audit) -> None:
     assert table is not None and [line[0] for line in table.cells] == ["eve", "(nobody named)"]
     assert "doubted more" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=True))
     assert "does not measurably count" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=False))
+
+
+def test_a_careless_stretch_is_named_by_its_rows_and_more_are_counted(texts: Audit) -> None:
+    assert careless_sentence(texts) == ""
+    said = careless_sentence(with_suspects(texts, flagged=(0,), stretches=[[10, 49], [100, 149], [200, 249]]))
+    number = texts.examples["row"].to_numpy()
+    rows = np.sort(number)[[10, 49, 100, 149]].tolist()
+    assert said == (
+        "Labels in the rows {} to {} and {} to {} and 1 more stretch contradict the models far more often than all others do: they are "
+        "doubted more for it, and the others less.".format(*rows)
+    )
 
 
 def test_how_many_labels_agree_is_a_table_and_a_sentence(texts: Audit) -> None:

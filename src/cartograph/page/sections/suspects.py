@@ -20,6 +20,7 @@ from cartograph.page.headline import between_left, why_unknown, wrong_clause
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
+from cartograph.page.stretches import careless_sentence
 from cartograph.page.wrong_by_class import most_often, wrong_by_class
 from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
@@ -190,8 +191,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     sentences += _between(audit, record)
     if record.get("unknown") and record.get("unknown") != "one class":
         sentences += _measured(audit, "it")
-    if said := labellers_sentence(audit):
-        sentences.append(said)
+    sentences += [said for said in (labellers_sentence(audit), careless_sentence(audit)) if said]
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
 

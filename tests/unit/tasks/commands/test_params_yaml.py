@@ -8,7 +8,8 @@ from tasks.engine.workspace import CODE
 
 def test_the_encoder_of_a_probe_is_set_in_the_section_embed() -> None:
     assert (recipe("probe", "x/y"), encoder("probe", "x/y")) == ({"model": "probe"}, {"pretrained": "x/y"})
-    assert (recipe("transformer", "x/y")["pretrained"], encoder("transformer", "x/y")) == ("x/y", {})
+    assert (recipe("transformer", "x/y")["pretrained"], encoder("transformer", "x/y")) == ("x/y", {"pretrained": "x/y"})
+    assert (recipe("vision", "x/y")["pretrained"], encoder("vision", "x/y")) == ("x/y", {})
     assert encoder("probe", "") == {}
 
 
