@@ -178,9 +178,8 @@ def main() -> None:
         arguments.kept.mkdir(parents=True, exist_ok=True)
     where = torch.cuda.get_device_name() if arguments.device == "cuda" else "CPU"
     peer = "" if arguments.train_only else f", cleanlab {peer_version()}"
-    print(
-        f"torch {version('torch')}, transformers {version('transformers')}, {where}{peer}; at most {arguments.rows:,} rows, {SHARE:.0%} wrong"
-    )
+    versions = f"torch {version('torch')}, transformers {version('transformers')}, {where}{peer}"
+    print(f"{versions}; at most {arguments.rows:,} rows, {SHARE:.0%} wrong")
     every: dict[str, list[Found]] = {}
     for name in arguments.sets:
         for kind in arguments.kinds:
