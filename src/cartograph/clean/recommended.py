@@ -113,6 +113,7 @@ def recommended_arm(
         again=None if again is None else again(examples, arms),
         changed=changed,
         known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),
+        estimated=wrong is not None,
         of_options=choice,
         columns=tree_columns(examples) if info.features else None,
         preferred=preferred,

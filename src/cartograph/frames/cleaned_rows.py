@@ -32,8 +32,7 @@ RELABEL_ABOVE, MOST_TAKEN = 0.9, 0.5
 """What a suggestion needs to be taken, and what share of a class's rows is taken at most, as the section ``clean`` has both."""
 
 _SEED = 13
-_STILL_BETTER = "models gain more still where rows are weighted (recipe down-weight)"
-_BETTER = "since models are measurably better for that, by cross-validation"
+_BETTER = "since models are better for that, by cross-validation"
 _RECIPES: Mapping[Arm, cleaning.Recipe] = {
     "original": "decisions-only",
     "drop": "drop-flagged",
@@ -85,6 +84,7 @@ class CleanedRows:
                 return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):
+            sure = len(self._cleaned("drop-flagged").changes)
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
             return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
@@ -92,19 +92,12 @@ class CleanedRows:
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
         done_to = ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts)
-        return "; ".join(filter(None, (done_to, left, _STILL_BETTER if recipe == "auto" and self._weights_gain_more else "")))
+        return "; ".join(filter(None, (done_to, left)))
 
     def _done(self, recipe: Recipe) -> cleaning.Cleaning:
         if recipe not in RECIPES:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
         return self._arms[self._choice.recommended] if recipe == "auto" else self._cleaned(recipe)
-
-    @property
-    def _weights_gain_more(self) -> bool:
-        """Whether models gain more by weights than by what is recommended, by more than a standard error."""
-        scores = self._choice.scores
-        weighted, taken = scores.get("down-weight"), scores.get(self._choice.recommended)
-        return weighted is not None and taken is not None and weighted.difference - taken.difference > weighted.error
 
     @property
     def _all(self) -> str:
@@ -134,7 +127,8 @@ class CleanedRows:
     def _choice(self) -> ArmChoice:
         """The way of cleaning that is recommended: weights only where there is room for them, and something was learnt to weight by.
 
-        Rows are dropped or corrected rather than weighted, unless a class is left to people: then much of what is wrong would stay.
+        Rows are dropped or corrected rather than weighted, unless weights clearly gain more, or a class is left to people: then much of
+        what is wrong would stay.
         """
         record = self.suspects.record
         learnt = (record.get("explained") or 0.0) >= NOTHING or record.get("unknown") != "little explained"

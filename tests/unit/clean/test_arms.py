@@ -39,7 +39,9 @@ def ways(given: np.ndarray, wrong: np.ndarray, probability: np.ndarray) -> dict[
     }
 
 
-def choose(share: float, *, known: bool, seed: int, one_way: bool = False, sure: bool = False) -> tuple[ArmChoice, dict[Arm, float]]:
+def choose(
+    share: float, *, known: bool, seed: int, one_way: bool = False, sure: bool = False, estimated: bool = False
+) -> tuple[ArmChoice, dict[Arm, float]]:
     """The choice, and each arm's true accuracy on clean rows; ``known``: the doubted rows are the wrong ones, else as many at random."""
     rng = np.random.default_rng(seed)
     features, truth = topics(1_200, rng)
@@ -51,7 +53,8 @@ def choose(share: float, *, known: bool, seed: int, one_way: bool = False, sure:
     doubted = wrong if known else rng.permutation(np.arange(800) < 160)
     probability = np.where(doubted, 0.95, 0.02)
     arms = ways(given, doubted, probability)
-    choice = choose_arm(features[train], given, ("a", "b"), 1 - probability, arms, np.random.default_rng(seed), known=sure)
+    rng = np.random.default_rng(seed)
+    choice = choose_arm(features[train], given, ("a", "b"), 1 - probability, arms, rng, known=sure, estimated=estimated)
     return choice, {arm: _accuracy(features, truth, cleaning, train, test) for arm, cleaning in arms.items()}
 
 
@@ -105,13 +108,32 @@ def test_where_the_number_is_well_determined_the_best_way_is_taken_though_hardly
     assert not taken and "worse than the original" in reason
 
 
+def test_weights_are_taken_for_a_gain_of_one_standard_error_where_the_number_is_estimated() -> None:
+    pairs = [[choose(0.06, known=True, seed=seed, estimated=estimated) for estimated in (False, True)] for seed in range(12)]
+    turned = [(choice, truly) for (before, _), (choice, truly) in pairs if before.recommended != choice.recommended]
+    assert len(turned) >= 2
+    for choice, _ in turned:
+        weighted = choice.scores["down-weight"]
+        assert choice.recommended == "down-weight" and weighted.error < weighted.difference
+        assert "more than one standard error and a row above the original" in choice.reason
+    assert np.mean([truly["down-weight"] - truly["original"] for _, truly in turned]) > 0
+    assert all(
+        before.recommended == "original" for (before, _), (choice, _) in pairs if choice is not before and "one standard" in choice.reason
+    )
+
+
+def test_a_handful_of_light_rows_is_not_taken_for_a_gain_of_one_standard_error() -> None:
+    found = [choose(0.006, known=True, seed=seed, estimated=True)[0] for seed in range(12)]
+    assert all("one standard error" not in choice.reason for choice in found)
+
+
 def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_may_be() -> None:
     features, truth = topics(800, np.random.default_rng(0))
     wrong = np.random.default_rng(1).permutation(np.arange(800) < 200)
     given = np.where(wrong, 1 - truth, truth)
     arms = ways(given, wrong, np.where(wrong, 0.98, 0.02))
-    # Of the rows that dropping would drop, few are left to: it gains less than weighting.
-    part = wrong & (np.arange(800) % 4 > 0)
+    # Of the rows that dropping would drop, few are left to: it gains a little less than weighting.
+    part = wrong & (np.arange(800) % 20 > 0)
     arms["drop"] = replace(arms["drop"], kept=~part)
     found = {
         preferred: choose_arm(features, given, ("a", "b"), np.where(wrong, 0.02, 0.98), arms, np.random.default_rng(0), preferred=preferred)
@@ -120,6 +142,11 @@ def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_
     best = found[()].recommended
     assert best != "drop" and found["drop",].recommended == "drop" and found["drop",].scores == found[()].scores
     assert found["original",].recommended == best
+    # Many are: weights gain clearly more, and the best of all is taken.
+    arms["drop"] = replace(arms["drop"], kept=~(wrong & (np.arange(800) % 3 > 0)))
+    right = np.where(wrong, 0.02, 0.98)
+    clearly = choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), preferred=("drop",))
+    assert clearly.recommended == best
     harmful = replace(arms["drop"], kept=wrong)
     none = choose_arm(
         features, given, ("a", "b"), np.where(wrong, 0.02, 0.98), arms | {"drop": harmful}, np.random.default_rng(0), preferred=("drop",)
