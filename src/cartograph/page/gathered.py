@@ -18,9 +18,10 @@ _NAMED, _LISTED, _LONGEST = 2, 20, 60
 _CONTRADICTING = 0.01
 """Share of the rows from which on it is said that they have the text of another row under another label."""
 
-_OF_SUSPECTS, _TIMES, _CLASSES, _FIRST = 0.25, 3.0, 4, 0.5
+_OF_SUSPECTS, _TIMES, _EVENLY, _CLASSES, _FIRST = 0.25, 3.0, 2.0, 4, 0.5
 """For a class that may take what fits nowhere else: least share of the suspects that it has; how many times as many of its rows are
-suspects as of all others; how many classes at least are suggested for them; and for which share one of them at most."""
+suspects as of all others; how many times as many suspects it has as another class on average (even errors bring each class as many, and a
+rare class is then full of them); how many classes at least are suggested for them; and for which share one of them at most."""
 
 
 def gathered_sentence(audit: Audit) -> str:
@@ -61,6 +62,7 @@ def catch_all_sentence(audit: Audit) -> str:
     if (
         suspects[first] < _OF_SUSPECTS * len(given)
         or suspects[first] / rows[first] < _TIMES * elsewhere
+        or suspects[first] < _EVENLY * (len(given) - suspects[first]) / max(np.count_nonzero(rows) - 1, 1)
         or np.count_nonzero(others) < _CLASSES
         or others.max() > _FIRST * suspects[first]
     ):

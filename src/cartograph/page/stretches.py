@@ -35,7 +35,10 @@ def shifted_sentence(audit: Audit) -> str:
     if audit.several or audit.suspects is None:
         return ""
     suggested = audit.suspects.rows["suggested"].to_numpy()
-    each = ((shifted(audit.gold[file.rows], file.suspect, suggested[file.rows]), file) for file in _files(audit))
+    # Among all suspects of a file, and among those of each stretch that has far more than the others, whatever errors there are besides.
+    parts = [(file, file.suspect) for file in _files(audit)]
+    parts += [(file, suspect & np.isin(file.rows, rows)) for file, suspect in parts for rows in _careless(audit)]
+    each = ((shifted(audit.gold[file.rows], suspect, suggested[file.rows]), file) for file, suspect in parts)
     said = [(found, file) for found, file in each if found is not None]
     if not said:
         return ""
@@ -73,23 +76,27 @@ def filled_sentence(audit: Audit) -> str:
 
 def careless_sentence(audit: Audit) -> str:
     """Return in which stretches of the file labels are doubted more than elsewhere; empty where they are in none."""
-    found = [] if audit.suspects is None else audit.suspects.record.get("stretches", [])
-    if not found:
+    if not (found := _careless(audit)):
         return ""
-    places, number = np.argsort(file_order(audit.examples)), audit.examples["row"].to_numpy()
-    source = audit.examples["source"]
+    number, source = audit.examples["row"].to_numpy(), audit.examples["source"]
     several = len(source.unique()) > 1
 
-    def named(place: int) -> str:
-        row = int(places[place])
+    def named(row: int) -> str:
         return count(int(number[row])) + (f" of {cut(source[row].as_py(), _LONGEST)}" if several else "")
 
-    each = [f"{named(first)} to {named(last)}" for first, last in found[:_NAMED]]
+    each = [f"{named(int(rows[0]))} to {named(int(rows[-1]))}" for rows in found[:_NAMED]]
     more = f" and {counted(len(found) - _NAMED, 'more stretch', 'more stretches')}" if len(found) > _NAMED else ""
     return (
         f"Labels in the rows {listing(each)}{more} contradict the models far more often than all others do: they are doubted more for it, "
         "and the others less."
     )
+
+
+def _careless(audit: Audit) -> list[Integers]:
+    """Return the rows of each stretch of the file in which labels are doubted more, in its order."""
+    found = [] if audit.suspects is None else audit.suspects.record.get("stretches", [])
+    places = np.argsort(file_order(audit.examples)) if found else np.empty(0, dtype=np.int64)
+    return [places[first : last + 1] for first, last in found]
 
 
 def _label(audit: Audit, run: Run) -> str:

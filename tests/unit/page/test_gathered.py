@@ -139,6 +139,10 @@ def test_a_class_that_may_take_what_fits_nowhere_else_is_named_as_such(texts: Au
     common = [*[4] * 14, *[0, 1, 2, 3, 0, 1], *[4] * 240, *rest[:140]]
     assert catch_all_sentence(with_classes(texts, common, [row % 4 for row in range(14)] + [1, 2, 3, 0, 1, 2])) == "", "it has most rows"
     assert catch_all_sentence(texts) == ""
+    # Even errors bring each class as many suspects: a rare class is full of them.
+    rare = [*[4] * 6, *[row % 4 for row in range(14)], *[4] * 4, *[row % 4 for row in range(376)]]
+    even = [row % 4 for row in range(6)] + [(row + 1) % 4 for row in range(14)]
+    assert catch_all_sentence(with_classes(texts, rare, even)) == ""
 
 
 @pytest.mark.parametrize(("offset", "where"), [(1, "next row"), (-1, "row before")])
@@ -167,6 +171,16 @@ def test_labels_that_a_join_shifted_by_a_row_are_said_to_be(texts: Audit, offset
     source = examples.schema.get_field_index("source")
     two = examples.set_column(source, examples.schema.field("source"), pa.array(["a.csv"] * 60 + ["b.csv"] * 340)).take(order)
     assert f"(rows {first} to {last} of b.csv): see" in shifted_sentence(replace(shuffled, examples=two))
+    # Among many errors of another kind it is seen where it is known in which stretch labels are wrong more often.
+    astray = [row for row in range(400) if not 90 <= row < 160]
+    every = with_suspects(replace(texts, examples=examples), flagged=tuple(sorted(rows + astray)))
+    assert every.suspects is not None
+    other = np.where(np.isin(np.arange(400), astray), (true + 1 + np.arange(400) % 5) % 6, true)
+    named = every.suspects.rows.set_column(3, every.suspects.rows.schema.field(3), pa.array(other, pa.int32()))
+    many = replace(every, suspects=replace(every.suspects, rows=named))
+    assert shifted_sentence(many) == ""
+    known = replace(every, suspects=replace(every.suspects, rows=named, record={**every.suspects.record, "stretches": [[95, 155]]}))
+    assert shifted_sentence(known).startswith(said[: said.index(" of the ")])
     assert shifted_sentence(texts) == ""
 
 
