@@ -23,6 +23,9 @@ HARD = REGIONS[2]
 PRECISION = 0.8
 """From which probability on a suspect is changed without a person where nothing else is asked for, as the section ``clean`` has it."""
 
+HARDLY_ANY = 0.005
+"""Share of the labels below which an interval from 0 on is told by its upper end: as closely as anybody needs."""
+
 NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to change automatically" for which in ("that", "a closer"))
 
 
@@ -141,7 +144,11 @@ def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewe
         why: as ``why_unknown`` says it.
         found: what people looked at, so that what is not known is how many of the others are wrong.
     """
-    closely = closer_than(record, found)
+    closely, ends = closer_than(record, found), between_left(record, found)
+    if ends is not None and about(ends[0]) == "0" and ends[1] < HARDLY_ANY * record["rows"]:
+        high = about(ends[1])
+        few = what.replace("how many", f"at most about {high}", 1).replace(" are ", " is " if high == "1" else " are ")
+        return f"{few} (95\u00a0% CI), and no closer number can be estimated: {why}; {_NONE_SO_SURE}"
     return f"{what} cannot be estimated{closely}: {why}; {_NONE_SO_SURE if closely else NONE_SURE}"
 
 

@@ -92,9 +92,12 @@ class Learning:
     @property
     def _less_by_heart(self) -> str:
         if self.called:
+            most = self.attempts[-1].epochs
+            # With those of the attempt before it had not learnt yet.
+            fewer = f"between {self.attempts[-2].epochs} and {most}" if len(self.attempts) > 1 else f"below {most}"
             return (
-                "The suspects are by models that did not see the row. For another map, audit them with epochs below "
-                f"{self.attempts[-1].epochs} ({_CALLED}), or in a workspace with train.folds at 5."
+                f"The suspects are by models that did not see the row. For another map, audit them with epochs {fewer} ({_CALLED}), "
+                "or in a workspace with train.folds at 5."
             )
         if self.folds:
             others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"

@@ -125,6 +125,12 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "
         "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
     )
+    # Of an interval that ends at hardly any label its end is told.
+    hardly = {**few.suspects.record, "rows": 800, "between": {"low": 0.0, "high": 1.2, "most": 3.0}}
+    said = headline(replace(found, suspects=replace(found.suspects, record=hardly)))
+    assert "; at most about 1 is wrong (95\u00a0% CI), and no closer number can be estimated: 8 rows are too few; without a closer" in said
+    several = {**hardly, "between": {"low": 0.0, "high": 3.2, "most": 3.2}}
+    assert "at most about 3 are wrong (95" in headline(replace(found, suspects=replace(found.suspects, record=several)))
     known = replace(found, suspects=replace(found.suspects, record={**some.suspects.record, "explained": 0.02}))
     assert "0 to 340 (95\u00a0% CI): so many labels contradict the models that hard rows and wrong labels look alike" in headline(known)
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))

@@ -72,6 +72,8 @@ def test_a_call_names_its_own_argument() -> None:
     assert "Many labels may be wrong, or not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
     below = "For another map, audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
+    twice = Learning([LAST, replace(LAST, epochs=16, accuracy=0.99)], 0.65, 0.6, "by heart", open=True, called=True).sentence
+    assert "audit them with epochs between 8 and 16 (--epochs" in twice
     assert called("by heart", replace(LAST, accuracy=0.99)).startswith("The model knows its rows by heart: it is right on 99 %")
     assert called("by heart", replace(LAST, accuracy=0.46)).startswith(
         "The model knows its rows far better than others: it is right on 46 %"
