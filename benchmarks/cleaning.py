@@ -148,7 +148,7 @@ def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[st
     compared = ways if doubt.wrong is not None else {arm: ways[arm] for arm in ("original", "down-weight")}
     again, rng = doubted_again(among, examples, {}, compared, ways_of), np.random.default_rng([seed, 1])
     right = 1.0 - noise["probability"].to_numpy()
-    choice = choose_arm(features, noised, classes, right, compared, rng, again=again, known=known)
+    choice = choose_arm(features, noised, classes, right, compared, rng, again=again, known=known, estimated=doubt.wrong is not None)
     return ways, choice, np.asarray(committee.probabilities)
 
 
