@@ -108,23 +108,20 @@ def test_where_the_number_is_well_determined_the_best_way_is_taken_though_hardly
     assert not taken and "worse than the original" in reason
 
 
-def test_weights_are_taken_for_a_gain_of_one_standard_error_where_the_number_is_estimated() -> None:
+def test_weights_are_taken_for_any_gain_where_the_number_is_estimated_and_many_rows_weigh_little() -> None:
     pairs = [[choose(0.06, known=True, seed=seed, estimated=estimated) for estimated in (False, True)] for seed in range(12)]
     turned = [(choice, truly) for (before, _), (choice, truly) in pairs if before.recommended != choice.recommended]
     assert len(turned) >= 2
     for choice, _ in turned:
-        weighted = choice.scores["down-weight"]
-        assert choice.recommended == "down-weight" and weighted.error < weighted.difference
-        assert "more than one standard error and a row above the original" in choice.reason
+        assert choice.recommended == "down-weight" and choice.scores["down-weight"].difference > 0
+        assert "weights are better than the original, though not measurably" in choice.reason
     assert np.mean([truly["down-weight"] - truly["original"] for _, truly in turned]) > 0
-    assert all(
-        before.recommended == "original" for (before, _), (choice, _) in pairs if choice is not before and "one standard" in choice.reason
-    )
+    assert all(before.recommended == "original" for (before, _), (choice, _) in pairs if "not measurably" in choice.reason)
 
 
-def test_a_handful_of_light_rows_is_not_taken_for_a_gain_of_one_standard_error() -> None:
-    found = [choose(0.006, known=True, seed=seed, estimated=True)[0] for seed in range(12)]
-    assert all("one standard error" not in choice.reason for choice in found)
+def test_a_handful_of_light_rows_is_not_taken_for_any_gain() -> None:
+    found = [choose(0.02, known=True, seed=seed, estimated=True)[0] for seed in range(12)]
+    assert all("not measurably" not in choice.reason for choice in found)
 
 
 def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_may_be() -> None:
