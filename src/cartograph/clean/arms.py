@@ -12,7 +12,7 @@ it is measurably worse than the original: that hundreds of labels are wrong does
 and others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman
 et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
 original is recommended. Of weights less is asked where it is estimated how many labels are wrong and not a few rows weigh little
-(``WEIGHED``): that models are better by more than a row, and recognise classes no less often on average. What is scored on has the same
+(``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the same
 wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no row is dropped or
 relabelled or weighs less than half is not recommended: what it gains there is chance. Nor is one under which models no longer recognise a
 class that they recognise in the original (``LOST``): where a class is rare and its labels are doubted most, a model gains accuracy by never
@@ -62,8 +62,9 @@ LOST, RECOGNISED = 0.1, 5.0
 many were. Of texts with a class of 4 to 15 %, a fifth of all labels wrong where texts are hard, weights gained up to 3 points of accuracy
 by never naming the class, and lost 1 to 8 of macro-F1."""
 
-WEIGHED = 0.03
-"""Least share of the rows that weigh less than half for weights to be taken though models are not measurably better."""
+WEIGHED, RECALLED = 0.03, 0.01
+"""Least share of the rows that weigh less than half for weights to be taken though models are not measurably better, and by how much less
+often classes may be recognised then, on average."""
 
 LEAST_ROWS = 50
 """With fewer rows nothing is chosen: differences would be of single rows."""
@@ -193,7 +194,7 @@ def choose_arm(
     if estimated and "down-weight" in changing and rows_changed(arms["down-weight"], labels) >= WEIGHED * number:
         weighted = scored["down-weight"]
         was, then = (_mean_recall(given, right, best_model[arm], n_classes) for arm in ("original", "down-weight"))
-        if weighted.difference * rows > 1.0 and then >= was:
+        if weighted.difference * rows > 1.0 and then >= was - RECALLED:
             return ArmChoice("down-weight", scored, number, f"{_JUDGED}, weights {_ENOUGH}")
     return ArmChoice("original", scored, number, reason)
 
