@@ -15,6 +15,7 @@ from cartograph.data.arrays import Bools
 from cartograph.dynamics.decisions import NAMES
 from cartograph.errors import InputError
 from cartograph.frames.label_rows import LabelRows
+from cartograph.frames.own_types import typed
 from cartograph.frames.result import FrameAudit, write_page
 from cartograph.page.audit import Audit
 from cartograph.page.headline import PRECISION
@@ -105,7 +106,8 @@ class LabelsAudit:
         return write_page(self._page, path)
 
     def cleaned(self, recipe: Literal["correct", "drop-flagged"] = "correct") -> pd.DataFrame:
-        """Return the rows with all their columns, in their own order, without the labels that are most surely wrong.
+        """Return the rows with all their columns, in their own order, without the labels that are most surely wrong; those of a file with
+        the types that pandas gives them.
 
         A suspect is changed where it is wrong with a probability of 0.8 or more, and where the number of wrong labels can be estimated, of
         its label or of all together; a row's only together, to a set of labels that another row has (``clean.whole_sets``).
@@ -118,10 +120,13 @@ class LabelsAudit:
         """
         if recipe not in ("correct", "drop-flagged"):
             raise InputError(f"recipe must be correct or drop-flagged, but is {recipe!r}.")
-        if recipe == "correct":
-            return self._rows.corrected(self._turned)
-        places = np.sort(self._rows.places[~self._sure.any(axis=1)])
-        return self._rows.rows.given.iloc[places]
+        rows = self._rows.rows
+        left = rows.given.iloc[np.sort(self._rows.places[~self._sure.any(axis=1)])] if recipe == "drop-flagged" else self._corrected
+        return left if rows.form is None else typed(left)
+
+    @property
+    def _corrected(self) -> pd.DataFrame:
+        return self._rows.corrected(self._turned)
 
     @property
     def corrections(self) -> int:

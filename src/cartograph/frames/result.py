@@ -14,6 +14,7 @@ import pandas as pd
 
 from cartograph.errors import InputError
 from cartograph.frames.cleaned_rows import CleanedRows, Recipe
+from cartograph.frames.own_types import typed
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.page.headline import on_condition
@@ -91,7 +92,7 @@ class FrameAudit:
         return write_page(self._page, path)
 
     def cleaned(self, recipe: Recipe = "auto") -> pd.DataFrame:
-        """Return the rows that stay, with all their columns, in their own order.
+        """Return the rows that stay, with all their columns, in their own order; those of a file with the types that pandas gives them.
 
         A suspect is dropped or relabelled where its label is wrong with a probability of 0.8 or more; none is where the number of wrong
         labels cannot be estimated.
@@ -108,7 +109,8 @@ class FrameAudit:
         Raises:
             InputError: another recipe, weights where there is a column ``weight``, or an audit of dynamics, which have no columns.
         """
-        return self._cleaned_rows.frame(recipe)
+        cleaned = self._cleaned_rows.frame(recipe)
+        return cleaned if self._rows is None or self._rows.form is None else typed(cleaned)
 
     def changes(self, recipe: Recipe = "auto") -> str:
         """Return what ``cleaned`` changes, and if nothing is, why, as a clause; arguments and errors as those of ``cleaned``."""

@@ -61,7 +61,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=True))
-    cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
+    cleaned = found._corrected if isinstance(found, LabelsAudit) else found._cleaned_rows.frame(recipe)
     rows = found._rows if isinstance(found, FrameAudit) else None
     (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
     guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"

@@ -114,6 +114,24 @@ def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are
     assert set(suspects["seen"]) == {"2024-01-31"} and set(suspects["mark"]) == {"'=1+1"}
 
 
+def test_cleaned_rows_of_a_file_have_the_types_that_pandas_gives_them_and_files_the_cells_as_they_were(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    kinds = rng.integers(0, 2, 600)
+    frame = pd.DataFrame({"size": 2 * kinds + rng.random(600).round(3), "code": "007", "age": 30.0, "new": kinds == 1, "kind": kinds})
+    frame.loc[:39, "kind"] = 1 - frame.loc[:39, "kind"]
+    frame.loc[3, "age"] = np.nan
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    found = audit(tmp_path / "rows.csv", features=["size", "age"], label="kind")
+    cleaned, there = found.cleaned("drop-flagged"), pd.read_csv(tmp_path / "rows.csv", dtype={"code": str})
+    pd.testing.assert_frame_equal(cleaned, there.iloc[cleaned.index - 1].set_axis(cleaned.index), check_dtype=False)
+    assert len(cleaned) < 600 and cleaned.dtypes.map(lambda kind: kind.kind).to_dict() | {"code": ""} == dict(
+        size="f", code="", age="f", new="b", kind="i"
+    )
+    write_tables(found, tmp_path / "out", "drop-flagged")
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    assert (tmp_path / "out/cleaned.csv").read_text().splitlines() == [lines[row] for row in [0, *cleaned.index]]
+
+
 def test_labels_that_a_spreadsheet_would_rewrite_stand_as_they_are_among_the_suspects(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 300)
@@ -172,11 +190,11 @@ def test_new_labels_and_dropped_rows_are_in_the_copy_in_the_files_own_form(tmp_p
     write_tables(found, tmp_path, "relabel")
     cleaned, records = found.cleaned("relabel"), [json.loads(line) for line in (tmp_path / "cleaned.jsonl").read_text().splitlines()]
     written = [record["label"] if path == "label" else record["ann"][0]["value"] for record in records]
-    assert list(map(str, written)) == cleaned[path].tolist()
+    assert written == cleaned[path].tolist()
     assert sum(rows[number - 1]["label"] != int(label) for number, label in cleaned[path].items()) > 0
     assert all(isinstance(label, int) for label in written)
     if path != "label":
-        assert [str(json.loads(cell[0])["value"]) for cell in cleaned["ann"]] == cleaned[path].tolist()
+        assert [json.loads(cell[0])["value"] for cell in cleaned["ann"]] == cleaned[path].tolist()
     ranking = found.ranking
     assert len(ranking) == 800 and ranking.index[: len(found.suspects)].tolist() == found.suspects.index.tolist()
     assert (ranking["probability"].diff().dropna() <= 1e-12).all()
