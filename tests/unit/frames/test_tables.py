@@ -124,9 +124,8 @@ def test_cleaned_rows_of_a_file_have_the_types_that_pandas_gives_them_and_files_
     found = audit(tmp_path / "rows.csv", features=["size", "age"], label="kind")
     cleaned, there = found.cleaned("drop-flagged"), pd.read_csv(tmp_path / "rows.csv", dtype={"code": str})
     pd.testing.assert_frame_equal(cleaned, there.iloc[cleaned.index - 1].set_axis(cleaned.index), check_dtype=False)
-    assert len(cleaned) < 600 and cleaned.dtypes.map(lambda kind: kind.kind).to_dict() | {"code": ""} == dict(
-        size="f", code="", age="f", new="b", kind="i"
-    )
+    assert len(cleaned) < 600
+    assert "".join(kind.kind for kind in cleaned.drop(columns="code").dtypes) == "ffbi"
     write_tables(found, tmp_path / "out", "drop-flagged")
     lines = (tmp_path / "rows.csv").read_text().splitlines()
     assert (tmp_path / "out/cleaned.csv").read_text().splitlines() == [lines[row] for row in [0, *cleaned.index]]
