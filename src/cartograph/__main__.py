@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAMED, _INTERRUPTED = 5, 130
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
+_IMAGES = "This command reads no images; in Cartograph's project `make audit DATA=FOLDER IMAGE=image` audits a folder of them."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +118,13 @@ def _audit(given: argparse.Namespace) -> None:
         named = (given.text or given.features or given.feature) and (given.label or given.labels)
         if named or any(name and f"no column `{name}`" in str(error) for name in (given.linked, given.labelled_by)):
             raise
-        raise InputError(f"{error} {_WAY_OUT}") from error
+        raise InputError(f"{error} {_IMAGES if _holds_images(given.file) else _WAY_OUT}") from error
+
+
+def _holds_images(path: str) -> bool:
+    from cartograph.read.formats import format_of
+
+    return format_of(path) == "image-folder"
 
 
 def _audit_one_label(given: argparse.Namespace) -> None:

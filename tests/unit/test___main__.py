@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from cartograph.__main__ import main
 from tests.speakers import made_up
@@ -63,6 +64,14 @@ def test_what_it_cannot_use_is_an_error_in_a_sentence_and_nothing_is_written(
     shown = capsys.readouterr()
     assert shown.err.startswith("error: ") and message in shown.err and "training" not in shown.out
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+def test_of_a_folder_of_images_it_says_what_audits_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for label in ("cat", "dog"):
+        (tmp_path / label).mkdir()
+        Image.new("RGB", (4, 4)).save(tmp_path / label / "1.png")
+    assert main(["audit", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "reads no images; in Cartograph's project `make audit DATA=FOLDER IMAGE=image` audits a folder" in capsys.readouterr().err
 
 
 @pytest.mark.slow

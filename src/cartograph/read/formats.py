@@ -96,6 +96,8 @@ def format_of(path: str, name: str | None = None) -> str:
         return "shards" if shards.holds_shards(path) and not image_folder.holds_images(path) else "image-folder"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
+    if suffix_of(path) in image_folder.SUFFIXES:
+        raise InputError(f"{name or path} is an image; name the folder that holds the images, with a sub-folder per class.")
     with open_bytes(path) as file:
         start = file.read(4096)
     if start[:4] == b"PAR1":
@@ -106,8 +108,8 @@ def format_of(path: str, name: str | None = None) -> str:
         return "tsv"
     known = ", ".join(READERS | IMAGE_READERS)
     raise InputError(
-        f"the format of {name or path} cannot be guessed from its name or content; name it by its format (`.csv`), or set `format` to one "
-        f"of {known}."
+        f"the format of {name or path} cannot be guessed from its name or content; name it by its format (`.csv`), or set `format` in "
+        f"params.yaml to one of {known}."
     )
 
 

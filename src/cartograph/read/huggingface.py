@@ -88,7 +88,9 @@ def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
                 f"{source.name} holds split `{split}` in several folders ({', '.join(folders)}); name one of them as the path."
             )
     if not splits:
-        raise InputError(f"{source.name} holds no data set: no `state.json` of `save_to_disk`, no .parquet and no .arrow file.")
+        raise InputError(
+            f"{source.name} holds no data set: no `state.json` of `save_to_disk`, no .parquet and no .arrow file, and no images; name a file."
+        )
     return splits
 
 

@@ -449,9 +449,11 @@ def test_a_format_is_guessed_from_the_content(tmp_path: Path) -> None:
     assert format_of(source(tmp_path, "b.txt", "a\tb\n1\t2\n").path) == "tsv"
     with pytest.raises(
         InputError,
-        match=r"the format of c\.txt cannot be guessed from its name or content; .*, or set `format` to one of csv, tsv",
+        match=r"the format of c\.txt cannot be guessed from its name or content; .*, or set `format` in params\.yaml to one of csv, tsv",
     ):
         read(source(tmp_path, "c.txt", "label and text\n"))
+    with pytest.raises(InputError, match=r"d\.png is an image; name the folder that holds the images, with a sub-folder per class"):
+        read(source(tmp_path, "d.png", "no matter what"))
     with pytest.raises(InputError, match="there is no format `sheet`; there are csv"):
         read(source(tmp_path, "c.txt", "label and text\n", format="sheet"))
     with pytest.raises(InputError, match="is a folder; a source of format csv is a file"):
