@@ -89,7 +89,7 @@ def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
             )
     if not splits:
         raise InputError(
-            f"{source.name} holds no data set: no `state.json` of `save_to_disk`, no .parquet and no .arrow file, and no images; name a file."
+            f"{source.name} holds no data set: no `state.json` of `save_to_disk`, no .parquet, no .arrow file and no image; name a file."
         )
     return splits
 

@@ -426,7 +426,9 @@ def test_arrow_shards_are_read_and_folders_without_data_refused(tmp_path: Path) 
         writer.write_table(pa.table({"text": ["a", "b"]}))
     assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
     (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match=r"none holds no data set: no `state\.json` of `save_to_disk`, no \.parquet and no \.arrow file"):
+    with pytest.raises(
+        InputError, match=r"none holds no data set: no `state\.json` of `save_to_disk`, no \.parquet, no \.arrow file and no image; name"
+    ):
         read(Source(str(tmp_path / "none"), "none"))
 
 
