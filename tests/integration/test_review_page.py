@@ -259,6 +259,7 @@ def test_labels_beyond_nine_are_typed_and_images_are_shown(browser: Browser, pro
         close(page, server)
 
 
+@pytest.mark.slow
 def test_an_audit_without_suspects_asks_about_the_rows_doubted_most_and_one_that_doubts_none_says_so(
     browser: Browser, project: Path
 ) -> None:

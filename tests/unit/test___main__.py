@@ -187,6 +187,7 @@ def test_a_bare_command_reads_text_and_label_in_whatever_encoding_the_file_is_an
     assert "schön und Nummer" in (tmp_path / "rows-audit/cleaned.csv").read_text(encoding="cp1252")
 
 
+@pytest.mark.slow
 def test_a_file_without_a_header_has_its_columns_named_by_position(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,6 +253,7 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
     assert len(pd.read_csv("rows-audit/suspects.csv")) == int(found[2])
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,label\n" + "".join(f"word {row},{row % 2}\n" for row in range(90)))
     program = (
@@ -316,6 +318,7 @@ def test_a_class_that_the_models_do_not_know_is_named(
     assert "rows-audit/suspects.csv: the suspects, most suspect first\n" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", [False, True])
 def test_what_a_number_cannot_say_is_on_the_terminal_as_on_the_page(
     features: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

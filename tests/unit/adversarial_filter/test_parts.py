@@ -39,6 +39,7 @@ def test_parts_predict_as_the_whole_does(classes: int) -> None:
     assert [step.size for step in parts.history][:2] == [step.size for step in whole.history][:2]
 
 
+@pytest.mark.slow
 def test_in_other_processes_the_same_bytes_come_out_and_features_are_read_from_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_bet
     assert taken.cleaned().equals(frame.assign(weight=1.0)), "there is no room for weights"
 
 
+@pytest.mark.slow
 def test_a_rare_class_most_labels_of_which_are_wrong_is_weighted_rather_than_left_as_it_is() -> None:
     rng = np.random.default_rng(0)
     truth = (rng.random(2_000) < 0.05).astype(int)

@@ -58,6 +58,7 @@ def test_no_positive_among_few_answers_does_not_make_a_sure_number() -> None:
     assert ((draws >= 0) & (draws <= 1)).all()
 
 
+@pytest.mark.slow
 def test_all_answers_leave_nothing_open_and_skipped_ones_do() -> None:
     sample, truth, before, after = split(0.25, 4)
     questions, answers = asked(sample, truth, before, PAIRS, 4)

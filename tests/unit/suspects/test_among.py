@@ -30,6 +30,7 @@ def mislabelled(task: Task, wrong: int = 12, seed: int = 1) -> tuple[pa.Table, n
     return rows.set_column(place, rows.schema.field("label"), pa.array(labels, pa.int32())), planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["single", "pair", "choice", "table"])
 def test_wrong_labels_are_found_among_some_rows_and_the_others_have_no_say(task: Task) -> None:
     rows, planted = mislabelled(task)

@@ -56,8 +56,9 @@ def test_the_order_of_rows_is_what_counts_not_their_place() -> None:
     assert shuffled.score == pytest.approx(known.score[lot], abs=1e-9)
 
 
-def test_without_a_stretch_nothing_changes() -> None:
-    for seed in range(40):
+@pytest.mark.parametrize("seeds", [8, pytest.param(40, marks=pytest.mark.slow)])
+def test_without_a_stretch_nothing_changes(seeds: int) -> None:
+    for seed in range(seeds):
         shares, given, _ = labelled(seed, 0.06, elsewhere=0.06)
         without, known = label_doubt(shares, given), label_doubt(shares, given, order=ORDER)
         assert known.stretches == () and known.score.tobytes() == without.score.tobytes() and known.wrong == without.wrong

@@ -50,6 +50,7 @@ def test_labels_vouch_for_each_other_where_rows_are_wrong_as_a_whole(rows_wrong:
     assert average_precision(wrong.ravel(), found.ravel()) > least + (-0.1 if rows_wrong else 0.01)
 
 
+@pytest.mark.slow
 def test_a_stack_is_the_same_by_the_same_seed_whether_it_samples_or_not() -> None:
     truth, given, _ = one_each(0.05, rows_wrong=False)
     odds, doubted, folds = own_committee(truth, given)

@@ -96,6 +96,7 @@ def test_the_wrong_labels_of_whole_speakers_are_found_where_a_column_links_their
     assert hit["speaker"] > 40
 
 
+@pytest.mark.slow
 def test_who_labelled_is_heard_where_a_column_says_it(tmp_path: Path) -> None:
     rng, rows = np.random.default_rng(2), made_up(600, 0.0, 1).drop(columns="wrong")
     who = rng.choice(["ann", "bo", "cy", "eve"], size=len(rows))
