@@ -52,6 +52,10 @@ def percent_range(low: float, high: float) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212")
 
 
+_SOME, _FAR = 10, 0.1
+"""From which number on, and from which share of it below, the lower end of an interval makes an estimate say hardly anything."""
+
+
 def about(number: float) -> str:
     """Return an estimated count, rounded to two digits.
 
@@ -62,15 +66,29 @@ def about(number: float) -> str:
     return f"{round(number, -digits):,.0f}"
 
 
-def labels_wrong(expected: float, low: float, high: float) -> str:
+def labels_wrong(expected: float, low: float, high: float, which: str = "labels") -> str:
     """Return an estimate of how many labels are wrong, with its 95 % interval.
+
+    Where that begins below a tenth of ten or more, an estimate says hardly more than its ends do, and these stand alone.
+
+    Args:
+        expected: how many, by estimate.
+        low: lower end of the interval.
+        high: upper end.
+        which: of which labels, such as ``of 2,000 labels``.
 
     >>> labels_wrong(11.2, 2, 204).replace(chr(160), " "), labels_wrong(1.1, 0, 56).replace(chr(160), " ")
     ('about 11 labels are wrong (95 % CI 2 to 200)', 'about 1 label is wrong (95 % CI 0 to 56)')
+    >>> labels_wrong(126.0, 3, 677, "of 3,150 labels").replace(chr(160), " "), labels_wrong(86.0, 0, 175).replace(chr(160), " ")
+    ('between 3 and 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
     """
-    number = about(expected)
-    what = "label is" if number == "1" else "labels are"
-    return f"about {number} {what} wrong (95{_SPACE}% CI {about(low)} to {about(high)})"
+    number, least = about(expected), about(low)
+    if expected >= _SOME and low < _FAR * expected:
+        some = f"at most {about(high)}" if least == "0" else f"between {least} and {about(high)}"
+        return f"{some} {which} are wrong (95{_SPACE}% CI)"
+    one = number == "1"
+    what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
+    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {least} to {about(high)})"
 
 
 def duration(seconds: float) -> str:

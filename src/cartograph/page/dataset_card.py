@@ -22,7 +22,7 @@ from cartograph.page.cleaning_effect import advice_of, cleaning_lines
 from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
-from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
+from cartograph.wording import about, count, counted, cut, labels_wrong, listing, markdown_table, percent, plain_markdown, share
 
 FILE = "cleaned.parquet"
 """The rows that the card is of, in the same folder."""
@@ -200,11 +200,8 @@ def _wrong(audit: Audit) -> list[str]:
         said = wrong_clause(audit, wrong)
         return [f"{said[0].upper()}{said[1:]}."]
     if wrong is not None and record["calibrated"]:
-        interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
-        most = f"up to {about(wrong['most'])} if errors gather on hard rows"
-        said = (
-            f"{on_condition(audit)}about {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."
-        )
+        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], "labels of the original")
+        said = f"{on_condition(audit)}{number}, by estimate; up to {about(wrong['most'])} if errors gather on hard rows."
         return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
     if not why:

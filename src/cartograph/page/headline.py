@@ -16,7 +16,7 @@ from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING
-from cartograph.wording import about, count, counted, cut, probability, share
+from cartograph.wording import about, count, counted, cut, labels_wrong, probability, share
 
 HARD = REGIONS[2]
 
@@ -111,8 +111,8 @@ def wrong_clause(audit: Audit, wrong: Mapping[str, Any]) -> str:
 def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:
     """Return about how many labels are wrong, with the interval; of a set that people have looked at, about how many of the others."""
     expected, low, high = number_left(audit, wrong)
-    some, of = about(expected), "the others" if audit.reviewed is not None else counted(audit.rows, "label")
-    said = f"about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {about(low)} to {about(high)})"
+    of = "the others" if audit.reviewed is not None else counted(audit.rows, "label")
+    said = labels_wrong(expected, low, high, f"of {of}")
     return f"{looked_at(audit)}{_inside(on_condition(audit), audit)}{said}"
 
 
