@@ -69,7 +69,8 @@ def about(number: float) -> str:
 def labels_wrong(expected: float, low: float, high: float, which: str = "labels") -> str:
     """Return an estimate of how many labels are wrong, with its 95 % interval.
 
-    Where that begins below a tenth of ten or more, an estimate says hardly more than its ends do, and these stand alone.
+    Where that begins below a tenth of ten or more, only its upper end is said: of 16 sets without errors for which there was a number, 8
+    intervals began with 1 to 3.
 
     Args:
         expected: how many, by estimate.
@@ -80,15 +81,14 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     >>> labels_wrong(11.2, 2, 204).replace(chr(160), " "), labels_wrong(1.1, 0, 56).replace(chr(160), " ")
     ('about 11 labels are wrong (95 % CI 2 to 200)', 'about 1 label is wrong (95 % CI 0 to 56)')
     >>> labels_wrong(126.0, 3, 677, "of 3,150 labels").replace(chr(160), " "), labels_wrong(86.0, 0, 175).replace(chr(160), " ")
-    ('between 3 and 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
+    ('at most 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
     """
-    number, least = about(expected), about(low)
     if expected >= _SOME and low < _FAR * expected:
-        some = f"at most {about(high)}" if least == "0" else f"between {least} and {about(high)}"
-        return f"{some} {which} are wrong (95{_SPACE}% CI)"
+        return f"at most {about(high)} {which} are wrong (95{_SPACE}% CI)"
+    number = about(expected)
     one = number == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
-    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {least} to {about(high)})"
+    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {about(high)})"
 
 
 def duration(seconds: float) -> str:

@@ -60,11 +60,10 @@ def _next_rows(page: Audit) -> str:
         return ""
     # At or above it stands what is no suspect since its class has two names.
     probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
-    doubted = sorted((one for one in probabilities if one < threshold), reverse=True)
-    least = doubted[:_NEXT][-1] if doubted else 0.0
-    if least < HARDLY:
+    doubted = sorted((one for one in probabilities if HARDLY <= one < threshold), reverse=True)
+    if not doubted:
         return "no suspects"
-    shown = math.floor(least * 1000) / 1000
+    shown = math.floor(doubted[:_NEXT][-1] * 1000) / 1000
     what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
     return f"no suspects; --threshold {shown} lists the {what} doubted most"
 

@@ -46,6 +46,14 @@ class WrongLabels:
     high: float
     most: float
 
+    def at_least(self, number: float) -> WrongLabels:
+        """Return it where so many labels are surely wrong.
+
+        >>> WrongLabels(165.0, 8.0, 243.0, 760.0).at_least(140.0)
+        WrongLabels(expected=165.0, low=140.0, high=243.0, most=760.0)
+        """
+        return WrongLabels(*(max(one, number) for one in (self.expected, self.low, self.high, self.most)))
+
 
 class Between(NamedTuple):
     """Between which numbers that of the wrong labels lies where hard rows and wrong labels look too much alike for an estimate.

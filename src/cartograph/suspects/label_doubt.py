@@ -45,6 +45,7 @@ from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_la
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.missed_rows import reordered
 from cartograph.suspects.seen_through import every_class_known, seen_through
+from cartograph.suspects.shifted import shifted
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
@@ -147,7 +148,7 @@ def label_doubt(
         met: copies whose labels differ, which the models scored having met one another: at most one label of theirs is right.
         labellers: who gave each label, a number, ``(n_examples,)``; None where nobody knows.
         order: where each row stands in the file, numbers that rise, ``(n_examples,)``: where labellers are not known, or do not differ,
-            careless stretches are sought. None: they are not.
+            careless stretches are sought; labels that surely stand a row off are in the number. None: nothing is sought.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -199,6 +200,8 @@ def label_doubt(
         noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
         if len(given) >= FEWEST_BETWEEN:
             number = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
+            if order is not None:
+                number = number.at_least(surely_shifted(given, score, suggested_labels(probabilities, labels), order))
             apart_from_hard = between(number, score, fits=fits)
         if rare_first:
             score = reordered(score, weighed, anchors, share, factors)
@@ -216,6 +219,13 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
+
+
+def surely_shifted(given: Integers, score: Floats, suggested: Integers, order: Integers) -> float:
+    """Return how many labels are surely wrong since they stand on the row before or after their own (``shifted``); 0 where none do so."""
+    places = np.argsort(order, kind="stable")
+    found = shifted(given[places], score[places] >= 0.5, suggested[places])
+    return 0.0 if found is None else found.beyond_chance
 
 
 def weakly_known(rows: int, noisy: bool, apart_from_hard: Between | None) -> Unknown:

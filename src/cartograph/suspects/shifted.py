@@ -23,11 +23,13 @@ class Shift:
     Attributes:
         offset: 1 where the label that a row should have stands on the next row, −1 where it stands on the one before.
         suspects: how many suspects that is so of.
+        beyond_chance: by how many more that is than the label of any other row near would explain, less ``SPREAD`` standard errors.
         blocks: first and last place of each stretch of them, in the order of the rows.
     """
 
     offset: int
     suspects: int
+    beyond_chance: float
     blocks: tuple[tuple[int, int], ...]
 
 
@@ -44,7 +46,7 @@ def shifted(labels: Integers, suspect: Bools, suggested: Integers) -> Shift | No
 
     >>> true = np.random.default_rng(1).integers(0, 6, 40)
     >>> shifted(np.roll(true, 1), np.roll(true, 1) != true, true)
-    Shift(offset=1, suspects=34, blocks=((0, 38),))
+    Shift(offset=1, suspects=34, beyond_chance=17.5, blocks=((0, 38),))
     """
     number = int(np.count_nonzero(suspect))
     if number < FEWEST:
@@ -53,10 +55,11 @@ def shifted(labels: Integers, suspect: Bools, suggested: Integers) -> Shift | No
     counts = {offset: int(np.count_nonzero(rows)) for offset, rows in there.items()}
     offset = max((1, -1), key=lambda one: counts[one])
     chance = max(count for other, count in counts.items() if other != offset) / number
-    bound = chance + max(MORE, SPREAD * np.sqrt(chance * (1.0 - chance) / number))
-    if counts[offset] < FEWEST or counts[offset] < bound * number:
+    spread = SPREAD * float(np.sqrt(chance * (1.0 - chance) / number))
+    if counts[offset] < FEWEST or counts[offset] < (chance + max(MORE, spread)) * number:
         return None
-    return Shift(offset, counts[offset], _blocks(np.flatnonzero(there[offset])))
+    beyond = round(counts[offset] - (chance + spread) * number, 1)
+    return Shift(offset, counts[offset], beyond, _blocks(np.flatnonzero(there[offset])))
 
 
 def _standing(labels: Integers, suspect: Bools, suggested: Integers, offset: int) -> Bools:

@@ -124,3 +124,19 @@ def test_a_committee_reads_the_order_of_a_set_of_texts() -> None:
     half = lot[:400]
     assert reading.take(np.arange(400)).order is not None
     assert np.array_equal(np.argsort(reading.take(np.arange(400)).order), np.argsort(half))
+
+
+def test_labels_that_stand_a_row_off_are_surely_wrong_and_raise_the_lower_end_of_the_number() -> None:
+    shares, given, _ = labelled(7, 0.0, elsewhere=0.0, clear=4.0, classes=8)
+    moved = given.copy()
+    moved[1200:1300] = np.roll(given[1200:1300], 1)
+    wrong = int((moved != given).sum())
+    without, known = label_doubt(shares, moved), label_doubt(shares, moved, order=ORDER)
+    assert without.wrong is not None and known.wrong is not None
+    assert without.wrong.low < 0.5 * wrong < known.wrong.low <= wrong <= known.wrong.high
+
+
+def test_labels_of_sorted_rows_stand_no_row_off() -> None:
+    shares, given, _ = labelled(8, 0.1, elsewhere=0.1)
+    order = np.argsort(np.argsort(given, kind="stable"), kind="stable")
+    assert label_doubt(shares, given, order=order).wrong == label_doubt(shares, given).wrong
