@@ -221,10 +221,10 @@ def label_doubt(
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
 
 
-def surely_shifted(given: Integers, score: Floats, suggested: Integers, order: Integers) -> float:
+def surely_shifted(given: Integers, score: Floats, suggested: Integers32, order: Integers) -> float:
     """Return how many labels are surely wrong since they stand on the row before or after their own (``shifted``); 0 where none do so."""
     places = np.argsort(order, kind="stable")
-    found = shifted(given[places], score[places] >= 0.5, suggested[places])
+    found = shifted(given[places], score[places] >= 0.5, suggested[places].astype(np.intp))
     return 0.0 if found is None else found.beyond_chance
 
 

@@ -21,7 +21,7 @@ from cartograph.features.comparison import with_products
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.options import out_of_fold_option_vectors, out_of_fold_options
 from cartograph.features.tables import TreeColumns
-from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
+from cartograph.features.trees import DEEP_LEAVES, STAGES, out_of_fold_boosting, out_of_fold_forest
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
 from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.mixture import fit_mixture
@@ -146,11 +146,13 @@ def trees_view(
     *,
     progress: Progress | None = None,
 ) -> View:
-    """Return what boosted trees, early and late in their training, and a forest say of the columns of a table; else as ``words_view``."""
-    folds = int(fold.max()) + 1
-    boosted = out_of_fold_boosting(columns, labels, n_classes, fold, progress=piece_of(progress, 0, 2, folds))
-    forest = out_of_fold_forest(columns, labels, n_classes, fold, piece_of(progress, 1, 2, folds))
-    return _view("trees", (*(f"{number} trees" for number in STAGES), "forest"), np.stack([*boosted, forest]), labels, rng)
+    """Return what boosted trees, small early and late and large ones, and a forest say of a table's columns; else as ``words_view``."""
+    folds, late = int(fold.max()) + 1, STAGES[-1]
+    boosted = out_of_fold_boosting(columns, labels, n_classes, fold, piece_of(progress, 0, 3, folds))
+    deep = out_of_fold_boosting(columns, labels, n_classes, fold, piece_of(progress, 1, 3, folds), leaves=DEEP_LEAVES, stages=(late,))
+    forest = out_of_fold_forest(columns, labels, n_classes, fold, piece_of(progress, 2, 3, folds))
+    members = (*(f"{number} trees" for number in STAGES), f"{late} large trees", "forest")
+    return _view("trees", members, np.stack([*boosted, *deep, forest]), labels, rng)
 
 
 def options_view(features: sparse.csr_array, labels: Integers, n_options: int, fold: Integers, rng: np.random.Generator) -> View:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from cartograph.data.folds import assign_folds
 from cartograph.features.tables import TreeColumns, tree_columns
-from cartograph.features.trees import STAGES, held_out_forest, out_of_fold_boosting, out_of_fold_forest
+from cartograph.features.trees import DEEP_LEAVES, STAGES, held_out_forest, out_of_fold_boosting, out_of_fold_forest
 from tests.training_sets import small_table
 
 
@@ -28,6 +28,17 @@ def test_a_row_does_not_speak_for_its_own_label() -> None:
     turned[fold == 2] = 1 - turned[fold == 2]
     after = scores_of(rows, turned, 2, fold)
     assert all(np.array_equal(one[fold == 2], other[fold == 2]) for one, other in zip(before, after, strict=True))
+
+
+def test_large_trees_know_what_hangs_on_three_columns_together() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 2, (800, 6)).astype(float)
+    labels = values[:, :4].sum(axis=1).astype(np.intp) % 2
+    columns, fold = TreeColumns(values, np.zeros(6, bool)), np.arange(800) % 4
+    small, large = (
+        out_of_fold_boosting(columns, labels, 2, fold, leaves=leaves, stages=(60,))[0].argmax(axis=1) for leaves in (4, DEEP_LEAVES)
+    )
+    assert (small == labels).mean() < 0.95 < (large == labels).mean()
 
 
 def test_a_class_that_the_other_folds_lack_is_the_least_likely() -> None:

@@ -126,6 +126,19 @@ def test_a_rare_class_most_labels_of_which_are_wrong_is_weighted_rather_than_lef
     assert "do not know" not in "".join(found.suspects["reason"])
 
 
+@pytest.mark.parametrize("share", [0.2, 0.0])
+def test_rows_of_a_table_too_small_for_a_number_are_weighted_if_models_are_measurably_better_for_it(share: float) -> None:
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 2, 260)
+    columns = {name: truth + rng.normal(0.0, 0.4, 260) for name in "abc"}
+    wrong = (truth == 1) & (rng.random(260) < 2 * share)
+    found = audit(pd.DataFrame({**columns, "label": np.where(wrong, 0, truth)}), features=True, label="label", epochs=3)
+    assert found.wrong is None and ("weight" in found.cleaned()) == (share > 0)
+    if share:
+        weights = found.cleaned()["weight"]
+        assert len(weights) == 260 and weights[wrong].mean() < 0.3 < 1 < weights[~wrong].mean()
+
+
 def test_where_weights_clearly_gain_more_than_dropping_rows_are_weighted(easy: tuple[pd.DataFrame, FrameAudit]) -> None:
     frame = reviews(0.75, 3, 200)
     found = findings(frame)
