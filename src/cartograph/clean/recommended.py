@@ -82,8 +82,8 @@ def recommended_arm(
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds and, of a large set, a sample of rows.
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
-        unknown: why it cannot. Where models explain too little or are contradicted too often (``WEIGHABLE``), or rows of a table are few, they may be weighted,
-            which drops and relabels none, where models measurably gain by it.
+        unknown: why it cannot. Where models explain too little or are contradicted too often (``WEIGHABLE``), or rows of a table are few,
+            they may be weighted, which drops and relabels none, where models measurably gain by it.
         again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them again (``doubted_again``);
             None: they are not.
         preferred: as of ``choose_arm``.
