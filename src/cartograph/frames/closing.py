@@ -56,8 +56,10 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
 
 def _next_rows(page: Audit) -> str:
     """Return that no row is listed, and how to list those that are doubted most; empty where some are."""
-    if page.suspects is None or page.impossible or len(page.flagged):
+    if len(page.flagged):
         return ""
+    if page.suspects is None or page.impossible:
+        return "no suspects, since none could be looked for"
     # At or above it stands what is no suspect since its class has two names.
     probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
     doubted = sorted((one for one in probabilities if HARDLY <= one < threshold), reverse=True)

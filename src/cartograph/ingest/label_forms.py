@@ -17,6 +17,7 @@ SAME = "Some classes may be the same under different names"
 
 _MOST, _PROPOSED = 3, 12
 _CHARACTERS = 40
+_YES, _NO = frozenset(("true", "yes", "y", "1")), frozenset(("false", "no", "n", "0"))
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
@@ -24,7 +25,8 @@ def other_forms(counts: Mapping[str, int]) -> dict[str, str]:
     """Return the class names that are another form of a more frequent one, with that one; in the order of ``ingest.label_names``.
 
     A form differs in case, blanks, Unicode form or invisible characters, is a whole number with or without ``.0``, or a rare name that
-    may be misspelt (``misspelt``). They are reported, never merged: to a program ``IT`` and ``it`` may be two classes.
+    may be misspelt (``misspelt``); where all classes are ways to write true and false, all that say one are forms of it. They are
+    reported, never merged: to a program ``IT`` and ``it`` may be two classes.
 
     Args:
         counts: class name -> rows.
@@ -33,10 +35,15 @@ def other_forms(counts: Mapping[str, int]) -> dict[str, str]:
     {'True': 'true', 'TR\u200bUE': 'true'}
     >>> other_forms({"positive": 500, "Positive": 40, "psoitive": 2})
     {'Positive': 'positive', 'psoitive': 'positive'}
+    >>> other_forms({"True": 50, "0": 30, "1": 20, "False": 9})
+    {'1': 'True', 'False': '0'}
     """
     groups: dict[str, list[str]] = {}
-    for name in sorted((name for name, count in counts.items() if count), key=lambda name: (-counts[name], len(name), name)):
-        groups.setdefault(plain_name(name), []).append(name)
+    there = [name for name, count in counts.items() if count]
+    truth = {plain_name(name) for name in there} <= _YES | _NO
+    for name in sorted(there, key=lambda name: (-counts[name], len(name), name)):
+        plain = plain_name(name)
+        groups.setdefault(("yes" if plain in _YES else "no") if truth else plain, []).append(name)
     slips: dict[str, list[str]] = {}
     for plain, meant in misspelt({plain: sum(counts[name] for name in names) for plain, names in groups.items()}).items():
         slips.setdefault(meant, []).extend(groups[plain])

@@ -43,3 +43,8 @@ def test_without_a_workspace_the_way_out_is_the_data() -> None:
 def test_a_whole_number_has_one_name_with_or_without_its_point() -> None:
     assert other_forms({"1": 90, "1.0": 10, "0.00": 5, "0": 95, "-1.0": 3, "1.5": 4}) == {"0.00": "0", "1.0": "1"}
     assert other_forms({"1.1": 50, "1.10": 50, "v1.0": 9, "v1": 9, "01": 3}) == {}
+
+
+def test_ways_to_write_true_and_false_are_forms_of_each_other_only_where_all_classes_are() -> None:
+    assert other_forms({"Yes": 9, "no": 8, "1": 3, "0": 2, "TRUE": 1}) == {"1": "Yes", "TRUE": "Yes", "0": "no"}
+    assert other_forms({"yes": 9, "no": 8, "1": 3, "2": 2}) == other_forms({"0": 9, "1": 8}) == other_forms({"yes": 4, "no": 3}) == {}
