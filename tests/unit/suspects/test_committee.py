@@ -290,7 +290,7 @@ def test_of_a_table_whose_rows_are_near_copies_a_whole_patients_wrong_labels_are
     truth, patient = np.arange(120) % 2, np.repeat(np.arange(120), 5)
     wrong = rng.permutation(np.arange(120) < 10)
     measured = rng.normal(0, 1, (120, 12)) + np.where(truth[:, None], 0.5, -0.5)
-    values = (measured[patient] + rng.normal(0, 0.02, (600, 12))).astype(np.float32)
+    values = (measured[patient] + rng.normal(0, 0.01, (600, 12))).astype(np.float32)
     labels = np.where(wrong, 1 - truth, truth)[patient]
     trees = TreeColumns(values, np.zeros(12, bool))
     alone, together = (
