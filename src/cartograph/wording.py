@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from unicodedata import category
 
 _SPACE = "\u00a0"
+_SOME, _FAR = 10, 0.1
+"""From which number on, and from which share of it below, the lower end of an interval makes an estimate say hardly anything."""
 
 
 def count(number: int) -> str:
@@ -50,10 +52,6 @@ def percent_range(low: float, high: float) -> str:
     '−0.4 to 1.3'
     """
     return f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212")
-
-
-_SOME, _FAR = 10, 0.1
-"""From which number on, and from which share of it below, the lower end of an interval makes an estimate say hardly anything."""
 
 
 def about(number: float) -> str:

@@ -74,6 +74,32 @@ def test_of_a_folder_of_images_it_says_what_audits_them(tmp_path: Path, capsys: 
     assert "reads no images; in Cartograph's project `make audit DATA=FOLDER IMAGE=image` audits a folder" in capsys.readouterr().err
 
 
+def test_of_one_class_it_says_that_no_suspects_could_be_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("text,label\n" + "".join(f"word {row},a\n" for row in range(40)))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    assert "suspects.csv: no suspects, since none could be looked for\n" in capsys.readouterr().out
+
+
+def test_few_doubts_have_a_threshold_that_lists_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = np.random.default_rng(1).integers(0, 9, (160, 6))
+    # Six rows have as many words of either class.
+    rows = [
+        " ".join(f"{'ab'[(row + (row < 6 and place % 2)) % 2]}{word}" for place, word in enumerate(own)) + f",{'ab'[row % 2]}\n"
+        for row, own in enumerate(words)
+    ]
+    Path("rows.csv").write_text("text,label\n" + "".join(rows))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    found = re.search(r"no suspects; (--threshold \S+) lists the (\d+) rows? doubted most\n", shown)
+    assert found and 1 <= int(found[2]) < 50
+
+
 @pytest.mark.slow
 def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_the_label(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

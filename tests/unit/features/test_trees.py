@@ -30,7 +30,7 @@ def test_a_row_does_not_speak_for_its_own_label() -> None:
     assert all(np.array_equal(one[fold == 2], other[fold == 2]) for one, other in zip(before, after, strict=True))
 
 
-def test_large_trees_know_what_hangs_on_three_columns_together() -> None:
+def test_large_trees_know_what_hangs_on_four_columns_together() -> None:
     rng = np.random.default_rng(4)
     values = rng.integers(0, 2, (800, 6)).astype(float)
     labels = values[:, :4].sum(axis=1).astype(np.intp) % 2
