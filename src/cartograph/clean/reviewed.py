@@ -15,6 +15,7 @@ from cartograph.clean.decisions import Decision
 from cartograph.clean.review_sheet import down_the_list
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.schema import NOISE, UID, schema_of
+from cartograph.statistics.gathered import if_gathered
 from cartograph.statistics.recalibration import Estimate, no_surer, recalibrate
 
 DECIDED = schema_of({UID: "string", "changed": "bool"})
@@ -71,7 +72,8 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
     Args:
         noise: the suspects (``schema.NOISE``), in any order.
         decided: ``DECIDED``, of some of these rows.
-        wrong: how many labels are wrong, with ``expected``, ``low``, ``high`` and ``most``; None where that cannot be estimated.
+        wrong: how many labels are wrong, with ``expected``, ``low``, ``high``, ``scattered`` and ``most``; None where that cannot be
+            estimated.
     """
     if not decided.num_rows:
         return None
@@ -83,11 +85,15 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
     if wrong is None or not wrong["expected"]:
         return Reviewed(len(rows), changed, looked)
     probability = noise["probability"].to_numpy()
-    foreseen, before = float(probability[looked].sum()), Estimate(*(float(wrong[end]) for end in ("expected", "low", "high", "most")))
+    foreseen = float(probability[looked].sum())
+    before = Estimate(*(float(wrong.get(end, wrong["high"])) for end in ("expected", "low", "scattered", "most")))
     read = recalibrate(probability[rows], found_wrong)
     left, low, high = read.number(probability[~looked], before, changed)
+    if before.scattered < float(wrong["high"]):
+        # Rows down the list are those that the models predict least, and say nothing of hard rows below it.
+        high = if_gathered(left, high, max(before.most - len(rows), high), noise.num_rows - len(rows))
     open_wrong = float(read.probability(probability[~looked & noise["flagged"].to_numpy(zero_copy_only=False)]).sum())
-    below, above = wrong["low"] / wrong["expected"], wrong["high"] / wrong["expected"]
+    below, above = before.low / before.expected, before.scattered / before.expected
     # By chance alone, people may find two standard errors more or fewer.
     chance = 2.0 * float(np.sqrt((probability[looked] * (1.0 - probability[looked])).sum()))
     side: Literal["more", "fewer"] | None = None

@@ -14,16 +14,30 @@ from cartograph.wording import about, count, counted
 
 
 def beyond_interval(audit: Audit) -> list[str]:
-    """Return which errors are not in the interval: those that follow from the rows; once people have looked, what they show."""
+    """Return which errors the interval leaves out, and its end without those on hard rows; once people have looked, what they show."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
     if audit.reviewed is not None:
         return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or wrong["most"] < wrong["high"] + 2 or blind_number(audit):
+    if wrong is None or blind_number(audit) or not if_gathered_or_not(wrong):
         return []
-    hard = f"those that gather on hard rows (with them up to {about(wrong['most'])})"
-    rule = "those that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"{BEYOND} {hard}, and {rule}."]
+    rule = "that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
+    return [f"{BEYOND} {rule}; it is {if_gathered_or_not(wrong)}."]
+
+
+def if_gathered_or_not(wrong: Mapping[str, float]) -> str:
+    """Return where the interval ends if errors do not gather on hard rows, and if nearly all hard rows are wrong; empty where it is there.
+
+    Args:
+        wrong: how many labels are wrong, or between which numbers that lies (of earlier audits without ``scattered``).
+    """
+    high, scattered = wrong["high"], wrong.get("scattered", wrong["high"])
+    ends = []
+    if high >= scattered + 2 and about(scattered) != about(high):
+        ends.append(f"up to {about(scattered)} if errors do not gather on hard rows")
+    if wrong["most"] >= high + 2:
+        ends.append(f"up to {about(wrong['most'])} if {'nearly all hard rows are wrong' if ends else 'errors gather on hard rows'}")
+    return ", ".join(ends)
 
 
 def outcomes(audit: Audit) -> list[str]:

@@ -17,12 +17,13 @@ import yaml
 from cartograph.clean.cleaning import RECIPE
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
+from cartograph.page.beyond_number import if_gathered_or_not
 from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
 from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
-from cartograph.wording import about, count, counted, cut, labels_wrong, listing, markdown_table, percent, plain_markdown, share
+from cartograph.wording import count, counted, cut, labels_wrong, listing, markdown_table, percent, plain_markdown, share
 
 FILE = "cleaned.parquet"
 """The rows that the card is of, in the same folder."""
@@ -201,7 +202,8 @@ def _wrong(audit: Audit) -> list[str]:
         return [f"{said[0].upper()}{said[1:]}."]
     if wrong is not None and record["calibrated"]:
         number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], "labels of the original")
-        said = f"{on_condition(audit)}{number}, by estimate; up to {about(wrong['most'])} if errors gather on hard rows."
+        ends = if_gathered_or_not(wrong)
+        said = f"{on_condition(audit)}{number}, by estimate{f'; {ends}' if ends else ''}."
         return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
     if not why:

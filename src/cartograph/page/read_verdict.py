@@ -8,7 +8,7 @@ import re
 _CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
 
 
-GATHER, OF_SET, BEYOND = "Suspects gather", "of the evaluation set", "Two kinds of errors are not in that number:"
+GATHER, OF_SET, BEYOND = "Suspects gather", "of the evaluation set", "Not in that number are errors"
 """How the line begins that says where suspects gather, what is in the one that says how many labels of an evaluation set are wrong, and how
 that begins which says what a number leaves out: those that a terminal repeats beside the sentence."""
 

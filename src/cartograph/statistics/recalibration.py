@@ -42,11 +42,11 @@ rule."""
 
 
 class Estimate(NamedTuple):
-    """How many labels are wrong, before anyone looked: the number, its interval, and at most."""
+    """How many labels are wrong, before anyone looked: the number, its interval if errors do not gather on hard rows, and at most."""
 
     expected: float
     low: float
-    high: float
+    scattered: float
     most: float
 
 
@@ -75,6 +75,8 @@ class Recalibration:
     def number(self, others: Floats, before: Estimate, found: int) -> tuple[float, float, float]:
         """Return how many labels of rows that nobody looked at are wrong: the median, and an interval that is meant for 95 %.
 
+        That errors gather on hard rows, which nobody looked at, is not in it (``gathered``).
+
         Args:
             others: probability that each of their labels is wrong, ``(n_others,)``, before anyone looked.
             before: how many of all labels are wrong, before anyone looked.
@@ -83,7 +85,7 @@ class Recalibration:
         if not len(others):
             return 0.0, 0.0, 0.0
         odds, counted = np.unique(np.round(_log_odds(others) / _STEP), return_counts=True)
-        above = np.log(before.high / before.expected) / ndtri(0.975)
+        above = np.log(before.scattered / before.expected) / ndtri(0.975)
         least = max(before.low, 0.02 * before.expected)
         below = np.log(before.expected / least) / ndtri(0.975)
         factors = np.append(np.exp(_ANCHORS * _FACTORS * np.where(_FACTORS < 0, below, above)), 1.0)

@@ -213,7 +213,7 @@ def label_doubt(
         unknown = "few rows"
     elif number is not None:
         wrong, apart_from_hard = number, None
-        ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
+        ends = (wrong.low / max(wrong.expected, LEAST), wrong.scattered / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends, scale, (wrong.high, wrong.most))
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)

@@ -136,7 +136,8 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
     right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where that is
-    possible (else ``.low`` and ``.high`` alone, where it lies between), and ``wrong.most``, how many can be if errors gather on hard rows.
+    possible (else ``.low`` and ``.high`` alone, where it lies between), ``wrong.scattered``, how many at most if errors do not gather on
+    hard rows, and ``wrong.most``, how many if nearly all hard rows have a wrong label.
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
@@ -150,7 +151,7 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
 def wrong_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     """Return how many labels are wrong, as the part ``wrong`` of ``noise_metrics``."""
     number = record["wrong"] or record["between"] or {}
-    return {f"wrong.{name}": number[name] for name in ("expected", "low", "high", "most") if name in number}
+    return {f"wrong.{name}": number[name] for name in ("expected", "low", "high", "scattered", "most") if name in number}
 
 
 def _cut(detector: Detector, threshold: float) -> float:

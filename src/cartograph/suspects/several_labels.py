@@ -135,8 +135,8 @@ def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:
 def _around(wrong: WrongLabels | None, expected: float) -> WrongLabels | None:
     if wrong is None:
         return None
-    high = max(wrong.high, expected)
-    return WrongLabels(expected, min(wrong.low, expected), high, max(wrong.most, high))
+    ends = (max(end, expected) for end in (wrong.high, wrong.scattered, wrong.most))
+    return WrongLabels(expected, min(wrong.low, expected), *ends)
 
 
 def log_odds(probabilities: Floats, least: float = _LEAST) -> Floats:

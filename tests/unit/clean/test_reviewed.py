@@ -61,9 +61,22 @@ def test_what_is_left_is_of_the_rows_that_nobody_looked_at() -> None:
     np.testing.assert_array_equal(np.flatnonzero(found.decided), np.arange(20))
 
 
+def test_the_end_of_what_is_left_allows_for_errors_on_hard_rows_where_that_of_all_did() -> None:
+    answers, rows = looked_at([True] * 18 + [False] * 2), listed(np.concatenate([PROBABILITY, np.full(800, 0.01)]))
+    before, plain = (reviewed(rows, answers, wrong) for wrong in (WRONG, WRONG | {"scattered": 100.0}))
+    allowing = reviewed(rows, answers, WRONG | {"scattered": 60.0, "high": 120.0, "most": 250.0})
+    narrow = reviewed(rows, answers, WRONG | {"scattered": 60.0, "high": 60.0, "most": 250.0})
+    assert before is not None and plain is not None and before.high == plain.high, "audits of before have no such end"
+    assert allowing is not None and narrow is not None and narrow.high is not None
+    assert (allowing.expected, allowing.low, allowing.contradicted) == (narrow.expected, narrow.low, narrow.contradicted)
+    assert narrow.expected is not None and allowing.high == pytest.approx(0.3 * narrow.expected + 0.7 * (250 - 20))
+    assert narrow.high < allowing.high
+
+
 def test_where_all_was_looked_at_nothing_is_left() -> None:
-    found = reviewed(listed(PROBABILITY), looked_at([True] * 50 + [False] * 150), WRONG)
-    assert found is not None and (found.expected, found.low, found.high) == (0.0, 0.0, 0.0)
+    for wrong in (WRONG, WRONG | {"scattered": 60.0}):
+        found = reviewed(listed(PROBABILITY), looked_at([True] * 50 + [False] * 150), wrong)
+        assert found is not None and (found.expected, found.low, found.high) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(("changed", "said"), [(2, "fewer"), (16, None), (36, None)])

@@ -177,7 +177,12 @@ def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audi
 def test_what_is_not_counted_is_said_of_an_interval_without_a_number_too(audit: Audit) -> None:
     alone = {"calibrated": False, "wrong": None, "unknown": "few rows"}
     lines = verdict(with_suspects(audit, **alone, between={"low": 0.0, "high": 10.0, "most": 57.0})).lines
-    assert any(line.startswith(f"{BEYOND} those that gather on hard rows (with them up to 57), and") for line in lines)
+    assert any(
+        line.startswith(f"{BEYOND} that follow a rule, ") and line.endswith("up to 57 if errors gather on hard rows.") for line in lines
+    )
+    apart = {"low": 0.0, "high": 40.0, "scattered": 10.0, "most": 57.0}
+    ends = "; it is up to 10 if errors do not gather on hard rows, up to 57 if nearly all hard rows are wrong."
+    assert any(line.endswith(ends) for line in verdict(with_suspects(audit, **alone, between=apart)).lines)
     for none in (None, {"low": 0.0, "high": 10.0, "most": 11.0}):
         assert not any(line.startswith(BEYOND) for line in verdict(with_suspects(audit, **alone, between=none)).lines)
 

@@ -44,7 +44,7 @@ def test_a_careless_stretch_is_found_and_its_labels_are_doubted_more(seed: int) 
     assert average_precision(wrong, known.score) > average_precision(wrong, without.score) + 0.05
     inside = rows_in(known.stretches, ORDER) == 1
     assert known.score[inside].sum() > without.score[inside].sum() and known.score[~inside].sum() < without.score[~inside].sum()
-    assert known.wrong is not None and known.wrong.low <= wrong.sum() <= known.wrong.high
+    assert known.wrong is not None and known.wrong.low <= wrong.sum() <= known.wrong.scattered
 
 
 def test_the_order_of_rows_is_what_counts_not_their_place() -> None:
@@ -133,7 +133,7 @@ def test_labels_that_stand_a_row_off_are_surely_wrong_and_raise_the_lower_end_of
     wrong = int((moved != given).sum())
     without, known = label_doubt(shares, moved), label_doubt(shares, moved, order=ORDER)
     assert without.wrong is not None and known.wrong is not None
-    assert without.wrong.low < 0.5 * wrong < known.wrong.low <= wrong <= known.wrong.high
+    assert without.wrong.low < 0.5 * wrong < known.wrong.low <= wrong <= known.wrong.scattered
 
 
 def test_labels_of_sorted_rows_stand_no_row_off() -> None:

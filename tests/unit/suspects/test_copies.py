@@ -38,7 +38,7 @@ def test_copies_that_were_labelled_apart_outvote_a_wrong_label() -> None:
     alone, heard = label_doubt(known, given), label_doubt(known, given, copies=copies)
     wrong = given != true
     assert average_precision(wrong, heard.score) > 0.05 + average_precision(wrong, alone.score)
-    assert heard.wrong is not None and heard.wrong.low <= wrong.sum() <= heard.wrong.high
+    assert heard.wrong is not None and heard.wrong.low <= wrong.sum() <= heard.wrong.scattered
 
 
 def test_of_copies_that_contradict_each_other_one_is_wrong_whatever_the_models_learnt_from_the_other() -> None:
@@ -58,7 +58,7 @@ def test_of_copies_that_contradict_each_other_one_is_wrong_whatever_the_models_l
     found = label_doubt(known, given, met=met)
     assert met is not None and met.rows.tolist() == list(range(80))
     np.testing.assert_allclose(found.score[pairs] + found.score[pairs + 40], 1.0)
-    assert found.wrong is not None and found.wrong.expected == pytest.approx(40.0, abs=1) and found.wrong.high >= 40.0
+    assert found.wrong is not None and found.wrong.expected == pytest.approx(40.0, abs=1) and found.wrong.scattered >= 40.0
     assert found.wrong.low == 0.0, "their texts may not decide the label, as of a word of two languages"
     np.testing.assert_allclose(found.score[80:], label_doubt(known, given, met=met).score[80:])
     assert contradicting_copies(number, true * 0) is None

@@ -34,7 +34,7 @@ def test_how_many_are_wrong_is_read_off_the_set_itself() -> None:
     assert list(found) == ["clean", "noisy"]
     number = {name: one.doubt.wrong for name, one in found.items()}
     assert number["clean"] is not None and number["clean"].expected < 6 and round(number["clean"].low) == 0
-    assert number["noisy"] is not None and number["noisy"].low <= wrong.sum() <= number["noisy"].high
+    assert number["noisy"] is not None and number["noisy"].low <= wrong.sum() <= number["noisy"].scattered
     rows = found["noisy"].rows
     assert rows.schema.equals(NOISE) and rows["uid"].to_pylist() == noisy["uid"].to_pylist()
     assert average_precision(wrong, rows["probability"].to_numpy()) > 0.9

@@ -127,7 +127,7 @@ def test_of_many_classes_labels_that_nothing_speaks_for_show_how_many_are_given_
     assert calm is not None and calm[1] == found
     np.testing.assert_allclose(calm[0].sum(axis=1), 1.0)
     assert abs(1.0 - np.diag(calm[0]).mean() - at_random) < 0.1
-    assert doubt.wrong is None or doubt.wrong.low <= at_random * 4000 <= doubt.wrong.high
+    assert doubt.wrong is None or doubt.wrong.low <= at_random * 4000 <= doubt.wrong.scattered
 
 
 def test_labels_given_at_random_alone_are_no_hard_rows() -> None:

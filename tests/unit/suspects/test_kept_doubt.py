@@ -35,7 +35,7 @@ def test_it_doubts_as_the_whole_rows_do() -> None:
     assert abs(few.explained - whole.explained) < 1e-9
     assert few.wrong is not None and whole.wrong is not None
     assert abs(few.wrong.expected - whole.wrong.expected) < 0.25 * whole.wrong.expected
-    assert few.wrong.low < 0.1 * 2_000 < few.wrong.high
+    assert few.wrong.low < 0.1 * 2_000 < few.wrong.scattered
     assert average_precision(wrong, few.score) > 0.95
     assert (few.suggested == whole.suggested)[wrong].all()
 
@@ -51,8 +51,12 @@ def test_one_rare_class_may_have_been_missed_as_where_whole_rows_are_kept() -> N
     few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
     number = np.count_nonzero(true != given)
     for doubt in (few, whole):
-        assert doubt.wrong is not None and doubt.wrong.low <= number <= doubt.wrong.high
-    assert few.wrong is not None and whole.wrong is not None and abs(few.wrong.high - whole.wrong.high) < 0.25 * whole.wrong.high
+        assert doubt.wrong is not None and doubt.wrong.low <= number <= doubt.wrong.scattered
+    assert (
+        few.wrong is not None
+        and whole.wrong is not None
+        and abs(few.wrong.scattered - whole.wrong.scattered) < 0.25 * whole.wrong.scattered
+    )
 
 
 def test_where_little_is_explained_or_rows_are_few_it_only_ranks() -> None:

@@ -30,7 +30,7 @@ def test_how_labels_go_wrong_and_how_many_is_read_off_the_surest_rows(transition
     found = label_doubt(probabilities, given)
     np.testing.assert_allclose(found.transition, transition, atol=0.06)
     assert found.wrong is not None
-    assert found.wrong.low <= wrong.sum() <= found.wrong.high
+    assert found.wrong.low <= wrong.sum() <= found.wrong.scattered
     assert found.wrong.expected == pytest.approx(wrong.sum(), rel=0.15, abs=40)
 
 
@@ -40,7 +40,7 @@ def test_the_interval_of_how_many_holds_though_the_surest_rows_show_fewer() -> N
         probabilities, given, wrong = noisy(ONE_WAY, 1500, 4.0, seed=seed)
         found = label_doubt(probabilities, given).wrong
         assert found is not None
-        assert found.low <= wrong.sum() <= found.high, seed
+        assert found.low <= wrong.sum() <= found.scattered, seed
 
 
 def test_doubt_is_calibrated() -> None:
@@ -132,7 +132,7 @@ def test_few_rows_or_many_classes_give_ranks_but_no_number() -> None:
     assert doubt_of(500, 2).unknown is None and doubt_of(500, 2).wrong is not None and doubt_of(500, 2).between is None
     for n_examples in (100, 499):
         planted, ends = int((np.random.default_rng(5).random(n_examples) < 0.05).sum()), doubt_of(n_examples, 2).between
-        assert ends is not None and ends.low <= planted <= ends.high <= 3 * planted + 10
+        assert ends is not None and ends.low <= planted <= ends.scattered <= 3 * planted + 10
     assert doubt_of(99, 2).between is None
     assert doubt_of(500, 80).unknown == "few rows"
     assert doubt_of(600, 80).unknown is None
@@ -151,7 +151,7 @@ def test_rows_that_are_clear_but_for_errors_are_all_found_though_the_model_learn
     right = np.where(truth == 1, own, 1 - own)
     labels = np.where(wrong, 1 - truth, truth)
     found = label_doubt(np.column_stack([1 - right, right]), labels)
-    assert found.wrong is not None and found.wrong.low <= wrong.sum() <= found.wrong.high
+    assert found.wrong is not None and found.wrong.low <= wrong.sum() <= found.wrong.scattered
     assert (found.score[wrong] >= 0.5).mean() > 0.85 and (found.score[~wrong] >= 0.5).mean() < 0.01
 
 
@@ -170,7 +170,7 @@ def test_a_good_classifier_that_many_wrong_labels_hide_still_tells_how_many() ->
     probabilities, labels = flattened(clear=8.0, wrong=0.25)
     found = label_doubt(probabilities, labels)
     assert found.explained < EXPLAINED, "else the test shows nothing"
-    assert found.wrong is not None and found.wrong.low <= 500 <= found.wrong.high
+    assert found.wrong is not None and found.wrong.low <= 500 <= found.wrong.scattered
 
 
 def test_a_weak_classifier_whose_surest_rows_contradict_it_tells_no_number() -> None:
@@ -198,7 +198,7 @@ def test_labels_of_which_many_are_wrong_are_listed_as_the_surest_rows_show_thoug
     wrong = labels != truth
     listed = found.score >= 0.5
     assert wrong[listed].mean() > 0.5 and wrong[listed].sum() > 0.4 * wrong.sum()
-    assert found.between is not None and found.between.low <= wrong.sum() <= found.between.high < found.between.most
+    assert found.between is not None and found.between.low <= wrong.sum() <= found.between.scattered < found.between.most
     assert label_doubt(probabilities[:400], labels[:400]).unknown == "little explained", "too few rows for it"
     hard, clean = flattened(clear=1.5, wrong=0.0)
     assert label_doubt(hard, clean).unknown != "much noise"
@@ -218,7 +218,7 @@ def test_classes_that_overlap_tell_no_number_though_their_surest_rows_contradict
     wrong = rng.random(3000) < 0.05
     clear = np.eye(3)[labels] * 0.85 + 0.05
     said = label_doubt(clear, np.where(wrong, (labels + 1) % 3, labels))
-    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.high, "flat probabilities alone are no misfit"
+    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.scattered, "flat probabilities alone are no misfit"
 
 
 def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_errors() -> None:
@@ -252,7 +252,7 @@ def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear()
     clear = np.column_stack([np.where(labels == 0, 0.95, 0.05), np.where(labels == 1, 0.95, 0.05)])
     wrong = rng.random(4000) < 0.05
     said = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
-    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.high
+    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.scattered
 
 
 def test_the_doubt_is_that_of_the_definition() -> None:
@@ -281,7 +281,7 @@ def test_a_rare_class_that_models_know_is_seen_though_most_labels_of_it_are_wron
     found = label_doubt(np.stack([1 - own, own], axis=1), given)
     assert found.explained < 0.05 and found.unknown != "little explained"
     number = found.wrong or found.between
-    assert number is not None and 0 < number.low <= 800 <= number.high
+    assert number is not None and 0 < number.low <= 800 <= number.scattered
     doubted = found.score > 0.5
     assert wrong[doubted].mean() > 0.95 and doubted[wrong].mean() > 0.9
     # A signal as weak of labels that are right: every row of the rarer class is less likely of it than not.
@@ -302,7 +302,7 @@ def test_without_a_wrong_anchor_a_few_labels_are_still_taken_for_wrong() -> None
     found = label_doubt(sure, np.arange(600) % 2)
     hardly_held = (50 * np.eye(2) + 20 * even_transition(2, 0.002)) / 70
     assert 0 < hardly_held[0, 1] < found.transition[0, 1] < 0.002 > found.transition[1, 0] > hardly_held[1, 0]
-    assert found.wrong is not None and 0 <= found.wrong.low <= found.wrong.expected <= found.wrong.high
+    assert found.wrong is not None and 0 <= found.wrong.low <= found.wrong.expected <= found.wrong.scattered
 
 
 @pytest.mark.parametrize(("rows", "doubted"), [(19, False), (20, True)])

@@ -67,4 +67,4 @@ def test_wrong_rows_of_one_label_each_are_found_and_counted() -> None:
     wrong = given != truth
     listed = found.score >= 0.5
     assert wrong[listed].mean() > 0.8 and (listed & wrong).sum() > 0.5 * wrong.sum()
-    assert found.together.wrong is not None and found.together.wrong.low <= wrong.sum() <= found.together.wrong.high
+    assert found.together.wrong is not None and found.together.wrong.low <= wrong.sum() <= found.together.wrong.scattered

@@ -32,7 +32,7 @@ def test_wrong_labels_come_first_and_their_number_is_within_the_interval() -> No
     found = several_doubts(reading(truth, 0.7), given, WORDS, 13)
     wrong = given != truth
     assert average_precision(wrong.ravel(), found.score.ravel()) > 0.85
-    assert found.together.wrong is not None and found.together.wrong.low <= wrong.sum() <= found.together.wrong.high
+    assert found.together.wrong is not None and found.together.wrong.low <= wrong.sum() <= found.together.wrong.scattered
     assert found.together.wrong.expected == pytest.approx(found.score.sum())
 
 

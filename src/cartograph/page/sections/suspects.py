@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
+from cartograph.page.beyond_number import if_gathered_or_not
 from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
@@ -123,9 +124,11 @@ def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     ends = between_left(record, audit.reviewed)
     if ends is None or blind_number(audit):
         return []
-    low, high, most = map(about, ends)
+    low, high, most = ends
     of = "all labels" if audit.reviewed is None else "the labels that nobody looked at"
-    return [f"Of {of} {low} to {high} are wrong (95\u00a0% CI; up to about {most} if errors gather on hard rows)."]
+    known = record["between"] if audit.reviewed is None else {"high": high, "most": most}
+    more = if_gathered_or_not(known)
+    return [f"Of {of} {about(low)} to {about(high)} are wrong (95\u00a0% CI{f'; {more}' if more else ''})."]
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
@@ -161,9 +164,9 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
         as_models_see = audit.reviewed is None and not blind_number(audit)
         if as_models_see:
-            more = f"up to about {about(wrong['most'])}: so many labels the models do not predict"
-            sentences.append(f"If errors gather on hard rows, there are more, {more}.")
-            sentences.append("Errors that follow a rule are in neither number: models learn them.")
+            if more := if_gathered_or_not(wrong):
+                sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.")
+            sentences.append("Errors that follow a rule are not in it: models learn them.")
             sentences += _measured(audit, "all of them")
             sentences += most_often(audit, wrong.get("pairs", ()))
     elif record.get("unknown") == "much noise":

@@ -86,7 +86,7 @@ def test_what_people_are_asked_next_follows_what_was_found(
         {
             "verdict": {
                 "sentence": "About 5 of 90 labels are wrong.",
-                "lines": ["Two kinds of errors are not in that number: a, and b.", "c"],
+                "lines": ["Not in that number are errors that a; it is b.", "c"],
             }
         }
     )
@@ -99,7 +99,7 @@ def test_what_people_are_asked_next_follows_what_was_found(
         write_json(space.path / "reports/clean.metrics.json", {"suspects.open": 0})
     closing_lines.print_places(space, None)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == "           Two kinds of errors are not in that number: a, and b."
+    assert lines[2] == "           Not in that number are errors that a; it is b."
     assert "           c" not in lines
     line = next(line for line in lines if asked in line)
     assert line.endswith(" --open" + " --further 50" * (suspects == 0))

@@ -31,16 +31,19 @@ def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audi
     assert ranked.lead.startswith("2 labels of 8 are worth a second look (25\u00a0%).")
     assert "The scores assume that at most 10\u00a0% of the labels are wrong" in ranked.lead
     assert "CI" not in ranked.lead
-    ends = {"between": {"low": 0.3, "high": 5.0, "most": 6.0}}
+    ends = {"between": {"low": 0.3, "high": 5.0, "scattered": 3.0, "most": 8.0}}
     between = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", **ends))
     assert between is not None
-    assert "Of all labels 0 to 5 are wrong (95\u00a0% CI; up to about 6 if errors gather on hard rows)." in between.lead
+    assert (
+        "Of all labels 0 to 5 are wrong (95\u00a0% CI; up to 3 if errors do not gather on hard rows, up to 8 if nearly all hard rows are "
+        in between.lead
+    )
     rough = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="roughly known", explained=0.1))
     assert rough is not None and "the scores lie between what these rows show and 10\u00a0% of wrong labels, and no row is" in rough.lead
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
     counted = suspects_section(with_suspects(audit, calibrated=True, wrong=wrong))
     assert counted is not None and block_of(counted, SuspectTable).calibrated
-    assert "If errors gather on hard rows, there are more, up to about 9: so many labels the models do not predict." in counted.lead
+    assert "It is up to 9 if errors gather on hard rows: 9 labels the models do not predict." in counted.lead
     for section, what in ((ranked, "it"), (counted, "all of them")):
         assert f"`python -m tasks review --blind` measures {what}, on rows drawn at random" in section.lead
     library = replace(audit, how_made=replace(audit.how_made, command="cartograph audit rows.csv"))
