@@ -17,7 +17,7 @@ the committee has, too) stands beside `forest` (a random forest on words, which 
   sides also read how alike the two texts are (`features.comparison`): beside the words, and beside the vectors for cleanlab's regression.
 - list: precision and length of what is listed; cleanlab's is `find_label_issues` with its defaults.
 - changed: rows that cleaning may change without a person (calibrated, at .8 or more), and how many of them are wrong.
-- wrong: how many labels are estimated to be wrong, with the interval, and at most if errors gather on hard rows, against how many are.
+- wrong: how many labels are estimated to be wrong, with the interval, and at most if nearly all hard rows are, against how many are.
 
 What was chosen on what: the committee's views on TREC, customer reviews and banking77 (all rows, seed 1); the shrinkages of its
 discriminants on SNLI, QNLI, SST-2 and TREC (1,000 rows, seed 1); that the committee is used at all on SST-2, QNLI and customer reviews

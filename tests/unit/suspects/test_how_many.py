@@ -31,6 +31,15 @@ def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_
     assert (none.low, none.scattered) == (0.0, pytest.approx(40 * wilson_interval(0, 200)[1] / 0.002))
 
 
+def test_a_lower_end_of_next_to_nothing_is_none() -> None:
+    anchors, wider = (10.0, 200.0), (30.0, 600.0)
+    part = 0.85 * wilson_interval(10, 200)[0] / 0.05
+    for score, low in ((0.0064, 0.0), (0.0066, part * 6.6)):
+        assert bounds(np.full(1000, score), 0.0, anchors, wider, 0.0).low == pytest.approx(low), "fewer than three"
+    for unpredicted, low in ((460.0, part * 100.0 - 36.0), (470.0, 0.0)):
+        assert bounds(np.full(1000, 0.1), 0.0, anchors, wider, unpredicted).low == pytest.approx(low), "less than a tenth of it"
+
+
 def test_the_upper_end_allows_for_errors_on_hard_rows_unless_a_row_may_have_several_labels() -> None:
     score, rest = np.full(1000, 0.04), (30.0, (10.0, 200.0), (30.0, 600.0))
     found = bounds(score, *rest, 200.0)
