@@ -94,10 +94,10 @@ class Learning:
         if self.called:
             most = self.attempts[-1].epochs
             # With those of the attempt before it had not learnt yet.
-            fewer = f"between {self.attempts[-2].epochs} and {most}" if len(self.attempts) > 1 else f"below {most}"
+            fewer = f"more than {self.attempts[-2].epochs} and less than {most}" if len(self.attempts) > 1 else f"less than {most}"
             return (
-                f"The suspects are by models that did not see the row. For another map, audit them with epochs {fewer} ({_CALLED}), "
-                "or in a workspace with train.folds at 5."
+                f"The suspects are by models that did not see the row, and hold all the same. For a map that shows hard rows, audit with "
+                f"fewer epochs, {fewer} ({_CALLED}), or in a workspace with train.folds at 5."
             )
         if self.folds:
             others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"
@@ -110,7 +110,7 @@ class Learning:
             way = "choose another train.model in a workspace" if self.called else "raise train.learning_rate, or choose another train.model"
             return f"More epochs hardly helped it. The suspects, which simple models find, hold all the same; for the map, {way}."
         if self.called:
-            epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
+            epochs = f"more than {counted(self.attempts[-1].epochs, 'epoch')} ({_CALLED})"
             more = f"audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
             tried = self.open and self.state == "not learnt" and len(self.attempts) > 1
             return f"{_PERHAPS}; else {more}" if tried else f"{more[0].upper()}{more[1:]}"

@@ -61,7 +61,7 @@ def test_a_call_names_its_own_argument() -> None:
         return Learning([last], 0.65, 0.6, state, open=True, called=True).sentence.replace("\u00a0", " ")
 
     way_out = (
-        "Audit them with epochs above 8 (--epochs of the command, epochs of cartograph.audit), or in a workspace with another "
+        "Audit them with more than 8 epochs (--epochs of the command, epochs of cartograph.audit), or in a workspace with another "
         "train.epochs, train.learning_rate or train.model."
     )
     assert called("not learnt").endswith(way_out)
@@ -69,11 +69,11 @@ def test_a_call_names_its_own_argument() -> None:
     stuck = Learning([LAST, replace(LAST, epochs=128)], 0.65, None, "not learnt", open=True, called=True).sentence
     assert stuck.endswith("hold all the same; for the map, choose another train.model in a workspace.")
     tried = Learning([LAST, replace(LAST, epochs=128, accuracy=0.6)], 0.65, None, "not learnt", open=True, called=True).sentence
-    assert "Many labels may be wrong, or not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
-    below = "For another map, audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
+    assert "Many labels may be wrong, or not follow from the rows; else audit them with more than 128 epochs (--epochs of the command" in tried
+    below = "audit with fewer epochs, less than 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
     twice = Learning([LAST, replace(LAST, epochs=16, accuracy=0.99)], 0.65, 0.6, "by heart", open=True, called=True).sentence
-    assert "audit them with epochs between 8 and 16 (--epochs" in twice
+    assert "fewer epochs, more than 8 and less than 16 (--epochs" in twice
     assert called("by heart", replace(LAST, accuracy=0.99)).startswith("The model knows its rows by heart: it is right on 99 %")
     assert called("by heart", replace(LAST, accuracy=0.46)).startswith(
         "The model knows its rows far better than others: it is right on 46 %"
