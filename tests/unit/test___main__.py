@@ -256,7 +256,7 @@ def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_t
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
     assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "The model has not learnt these data: after 2 epochs it " in shown and "Audit them with epochs above 2 (--epochs of the" in shown
+    assert "The model has not learnt these data: after 2 epochs it " in shown and "Audit them with more than 2 epochs" in shown
     assert "cartograph audit rows.csv --text text --label label --epochs 2" in (tmp_path / "rows-audit/report.html").read_text()
 
 
