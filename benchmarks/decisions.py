@@ -49,15 +49,17 @@ class Found:
 
 def of_set(kind: str, probability: np.ndarray, wrong: np.ndarray, number: dict[str, float]) -> list[Found]:
     """Return what is known of the others after people looked at more and more rows down the ranking, ``(n_examples,)`` each."""
+    from cartograph.statistics.gathered import if_gathered
     from cartograph.statistics.recalibration import Estimate, no_surer, recalibrate
 
-    order, estimate = np.argsort(-probability, kind="stable"), Estimate(*(number[end] for end in ("expected", "low", "high", "most")))
+    order, estimate = np.argsort(-probability, kind="stable"), Estimate(*(number[end] for end in ("expected", "low", "scattered", "most")))
     rows = []
     for looked in LOOKED:
         seen, others = order[:looked], order[looked:]
         left = probability[others].sum()
-        ends = (left * estimate.low / estimate.expected, min(left * estimate.high / estimate.expected, float(len(others))))
+        ends = (left * estimate.low / estimate.expected, min(left * number["high"] / estimate.expected, float(len(others))))
         after = recalibrate(probability[seen], wrong[seen]).number(probability[others], estimate, int(wrong[seen].sum()))
+        after = (*after[:2], if_gathered(after[0], after[2], max(estimate.most - looked, after[2]), len(others)))
         was, now = probability >= SURE, no_surer(probability, seen, wrong[seen]) >= SURE
         sure = [int(np.count_nonzero(which[others])) for which in (was, was & wrong, now, now & wrong)]
         rows.append(Found(kind, looked, int(wrong[others].sum()), (left, *ends), after, (sure[0], sure[1], sure[2], sure[3])))
