@@ -148,7 +148,7 @@ def cells(name: str, frame: pd.DataFrame, rows: int, seed: int) -> Iterator[Cell
             "ap": (float(average_precision_score(wrong, score)), best) if share else None,
             "listed": [(int(part.sum()), int((part & wrong).sum())) for part in (sure >= 0.5, listed, changed)],
             "number": None if number is None else (number.expected, number.low, number.high, number.most),
-            "between": doubt.between,
+            "between": None if doubt.between is None else (doubt.between.low, doubt.between.high, doubt.between.most),
             "seconds": (between - started, time.perf_counter() - between),
         }
 
@@ -185,7 +185,7 @@ def summary(found: list[Cell]) -> Iterator[str]:
         most = sum(round(cell["number"][1]) <= cell["wrong"] <= round(cell["number"][3]) for cell in given)
         parts.append(f"a number for {len(given)}, its interval holds the true one in {held} (up to the most in {most})")
         alone = [cell for cell in own if cell["between"] is not None]
-        held = sum(round(cell["between"].low) <= cell["wrong"] <= round(cell["between"].high) for cell in alone)
+        held = sum(round(cell["between"][0]) <= cell["wrong"] <= round(cell["between"][1]) for cell in alone)
         parts.append(f"an interval alone for {len(alone)}, holds it in {held}")
         parts.append("seconds {:.1f}, cleanlab {:.1f}".format(*np.mean([cell["seconds"] for cell in own], axis=0)))
         yield "; ".join(parts)
