@@ -64,29 +64,36 @@ def about(number: float) -> str:
     return f"{round(number, -digits):,.0f}"
 
 
-def labels_wrong(expected: float, low: float, high: float, which: str = "labels") -> str:
+def labels_wrong(expected: float, low: float, high: float, which: str = "labels", scattered: float | None = None) -> str:
     """Return an estimate of how many labels are wrong, with its 95 % interval.
 
-    Where that begins below a tenth of ten or more, only its upper end is said: of 16 sets without errors for which there was a number, 8
-    intervals began with 1 to 3.
+    Where that begins below a tenth of ten or more, only its upper end is said.
 
     Args:
         expected: how many, by estimate.
         low: lower end of the interval.
         high: upper end.
         which: of which labels, such as ``of 2,000 labels``.
+        scattered: upper end if errors do not gather on hard rows; None where that is not known.
 
     >>> labels_wrong(11.2, 2, 204).replace(chr(160), " "), labels_wrong(1.1, 0, 56).replace(chr(160), " ")
     ('about 11 labels are wrong (95 % CI 2 to 200)', 'about 1 label is wrong (95 % CI 0 to 56)')
     >>> labels_wrong(126.0, 3, 677, "of 3,150 labels").replace(chr(160), " "), labels_wrong(86.0, 0, 175).replace(chr(160), " ")
     ('at most 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
+    >>> labels_wrong(126.0, 3, 677, scattered=210).replace(chr(160), " ")
+    'at most 210 labels are wrong (95 % CI; 680 if errors gather on hard rows)'
+    >>> labels_wrong(126.0, 40, 310, scattered=210).replace(chr(160), " ")
+    'about 130 labels are wrong (95 % CI 40 to 210; to 310 if errors gather on hard rows)'
     """
+    end = high if scattered is None or about(scattered) == about(high) else scattered
+    gather = "" if end == high else f"{about(high)} if errors gather on hard rows"
     if expected >= _SOME and low < _FAR * expected:
-        return f"at most {about(high)} {which} are wrong (95{_SPACE}% CI)"
+        return f"at most {about(end)} {which} are wrong (95{_SPACE}% CI{f'; {gather}' if gather else ''})"
     number = about(expected)
     one = number == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
-    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {about(high)})"
+    interval = f"{about(low)} to {about(end)}{f'; to {gather}' if gather else ''}"
+    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {interval})"
 
 
 def duration(seconds: float) -> str:

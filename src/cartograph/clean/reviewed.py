@@ -35,6 +35,7 @@ class Reviewed:
         decided: which of the rows those are, ``(n_examples,)``.
         expected, low, high: how many of the others are wrong, with an interval, both by what people found; None where that cannot be
             estimated.
+        scattered: upper end if errors do not gather on hard rows; None as above.
         contradicted: ``more`` or ``fewer`` where people changed more or fewer of the labels that they looked at than the interval, taken of
             these, allows, or more of the last ones down the list than their probabilities do; else None.
         foreseen: how many of the labels that people looked at were estimated to be wrong; None as above.
@@ -47,6 +48,7 @@ class Reviewed:
     expected: float | None = None
     low: float | None = None
     high: float | None = None
+    scattered: float | None = None
     contradicted: Literal["more", "fewer"] | None = None
     foreseen: float | None = None
     open_wrong: float | None = None
@@ -88,10 +90,11 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
     foreseen = float(probability[looked].sum())
     before = Estimate(*(float(wrong.get(end, wrong["high"])) for end in ("expected", "low", "scattered", "most")))
     read = recalibrate(probability[rows], found_wrong)
-    left, low, high = read.number(probability[~looked], before, changed)
+    left, low, scattered = read.number(probability[~looked], before, changed)
+    high = scattered
     if before.scattered < float(wrong["high"]):
         # Rows down the list are those that the models predict least, and say nothing of hard rows below it.
-        high = if_gathered(left, high, max(before.most - len(rows), high), noise.num_rows - len(rows))
+        high = if_gathered(left, scattered, max(before.most - len(rows), scattered), noise.num_rows - len(rows))
     open_wrong = float(read.probability(probability[~looked & noise["flagged"].to_numpy(zero_copy_only=False)]).sum())
     below, above = before.low / before.expected, before.scattered / before.expected
     # By chance alone, people may find two standard errors more or fewer.
@@ -105,7 +108,7 @@ def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None
         side = "more"
     elif changed < foreseen * below - chance:
         side = "fewer"
-    return Reviewed(len(rows), changed, looked, left, low, high, side, foreseen, open_wrong)
+    return Reviewed(len(rows), changed, looked, left, low, high, scattered, side, foreseen, open_wrong)
 
 
 def as_people_found(noise: pa.Table, decided: pa.Table) -> Floats:

@@ -35,7 +35,8 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
             say(sentence)
     if wrong is not None:
         sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
-        say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        number = labels_wrong(wrong.expected, wrong.low, wrong.high, scattered=wrong.scattered)
+        say(f"{part}{sure}; {on_condition(page)}{number}")
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         what = "how many labels are wrong"

@@ -19,25 +19,33 @@ def beyond_interval(audit: Audit) -> list[str]:
     wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
     if audit.reviewed is not None:
         return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or blind_number(audit) or not if_gathered_or_not(wrong):
+    if wrong is None or blind_number(audit):
+        return []
+    ends = if_all_hard_rows(wrong) if record.get("calibrated") else if_gathered_or_not(wrong)
+    if not ends:
         return []
     rule = "that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"{BEYOND} {rule}; it is {if_gathered_or_not(wrong)}."]
+    return [f"{BEYOND} {rule}; it is {ends}."]
 
 
-def if_gathered_or_not(wrong: Mapping[str, float]) -> str:
-    """Return where the interval ends if errors do not gather on hard rows, and if nearly all hard rows are wrong; empty where it is there.
+def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
+    """Return how many labels may be wrong beyond the interval; empty where that is hardly more.
 
     Args:
         wrong: how many labels are wrong, or between which numbers that lies (of earlier audits without ``scattered``).
     """
-    high, scattered = wrong["high"], wrong.get("scattered", wrong["high"])
-    ends = []
-    if high >= scattered + 2 and about(scattered) != about(high):
-        ends.append(f"up to {about(scattered)} if errors do not gather on hard rows")
-    if wrong["most"] >= high + 2:
-        ends.append(f"up to {about(wrong['most'])} if {'nearly all hard rows are wrong' if ends else 'errors gather on hard rows'}")
-    return ", ".join(ends)
+    high = wrong["high"]
+    if wrong["most"] < high + 2:
+        return ""
+    allowed = wrong.get("scattered", high) < high
+    return f"up to {about(wrong['most'])} if {'nearly all hard rows are wrong' if allowed else 'errors gather on hard rows'}"
+
+
+def if_gathered_or_not(between: Mapping[str, float]) -> str:
+    """Return the same, and before it where the interval ends if errors do not gather on hard rows."""
+    scattered = about(between.get("scattered", between["high"]))
+    ends = [] if scattered == about(between["high"]) else [f"up to {scattered} if errors do not gather on hard rows"]
+    return ", ".join(filter(None, [*ends, if_all_hard_rows(between)]))
 
 
 def outcomes(audit: Audit) -> list[str]:

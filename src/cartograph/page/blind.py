@@ -28,7 +28,7 @@ def blind_lines(audit: Audit) -> list[str]:
         return []
     if not blind_number(audit):
         return [f"By a blind check of {_read(found)} rows, {_wrong(audit, found)}, which does not contradict that."]
-    models = f"To the models, {labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}"
+    models = f"To the models, {labels_wrong(wrong['expected'], wrong['low'], wrong['high'], scattered=wrong.get('scattered'))}"
     if _meet(found, wrong):
         return [f"{models}, which does not contradict that."]
     if wrong["expected"] < found["labels.mislabelled"]:

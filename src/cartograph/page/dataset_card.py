@@ -17,7 +17,7 @@ import yaml
 from cartograph.clean.cleaning import RECIPE
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
-from cartograph.page.beyond_number import if_gathered_or_not
+from cartograph.page.beyond_number import if_all_hard_rows
 from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
 from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
@@ -201,9 +201,9 @@ def _wrong(audit: Audit) -> list[str]:
         said = wrong_clause(audit, wrong)
         return [f"{said[0].upper()}{said[1:]}."]
     if wrong is not None and record["calibrated"]:
-        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], "labels of the original")
-        ends = if_gathered_or_not(wrong)
-        said = f"{on_condition(audit)}{number}, by estimate{f'; {ends}' if ends else ''}."
+        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], "labels of the original", wrong.get("scattered"))
+        most = if_all_hard_rows(wrong)
+        said = f"{on_condition(audit)}{number}, by estimate{f'; {most}' if most else ''}."
         return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
     if not why:

@@ -110,9 +110,9 @@ def wrong_clause(audit: Audit, wrong: Mapping[str, Any]) -> str:
 
 def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:
     """Return about how many labels are wrong, with the interval; of a set that people have looked at, about how many of the others."""
-    expected, low, high = number_left(audit, wrong)
+    expected, low, high, scattered = number_left(audit, wrong)
     of = "the others" if audit.reviewed is not None else counted(audit.rows, "label")
-    said = labels_wrong(expected, low, high, f"of {of}")
+    said = labels_wrong(expected, low, high, f"of {of}", scattered)
     return f"{looked_at(audit)}{_inside(on_condition(audit), audit)}{said}"
 
 
@@ -121,12 +121,12 @@ def _inside(condition: str, audit: Audit) -> str:
     return condition if audit.reviewed is None else condition[:1].lower() + condition[1:]
 
 
-def number_left(audit: Audit, wrong: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Return how many labels are wrong of those that people did not look at, and both ends of the interval."""
+def number_left(audit: Audit, wrong: Mapping[str, Any]) -> tuple[float, float, float, float | None]:
+    """Return how many labels are wrong of those that people did not look at, both ends of the interval, and the upper end if scattered."""
     found = audit.reviewed
     if found is None or found.expected is None or found.low is None or found.high is None:
-        return wrong["expected"], wrong["low"], wrong["high"]
-    return found.expected, found.low, found.high
+        return wrong["expected"], wrong["low"], wrong["high"], wrong.get("scattered")
+    return found.expected, found.low, found.high, found.scattered
 
 
 def on_condition(audit: Audit) -> str:

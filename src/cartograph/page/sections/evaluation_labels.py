@@ -55,7 +55,8 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
     listed = f"{count(record['suspects'])} of {counted(record['rows'], 'label')} ({share(record['suspects'], record['rows'])})"
     if record["wrong"] is not None:
         wrong = record["wrong"]
-        return f"{name}: {on_condition(audit)}{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}; suspects: {listed}."
+        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], scattered=wrong.get("scattered"))
+        return f"{name}: {on_condition(audit)}{number}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
     unknown = f"how many are wrong cannot be estimated{closer_than(record)}{f': {why}' if why else ''}"
     return f"{name}: worth a second look: {listed}; {unknown}."

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
-from cartograph.page.beyond_number import if_gathered_or_not
+from cartograph.page.beyond_number import if_all_hard_rows, if_gathered_or_not
 from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
@@ -164,7 +164,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
         as_models_see = audit.reviewed is None and not blind_number(audit)
         if as_models_see:
-            if more := if_gathered_or_not(wrong):
+            if more := if_all_hard_rows(wrong):
                 sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.")
             sentences.append("Errors that follow a rule are not in it: models learn them.")
             sentences += _measured(audit, "all of them")
