@@ -43,7 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("cartograph", description="Find the wrong, ambiguous and too-easy labels in a dataset.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
-    audit.add_argument("file", help="CSV, TSV, JSONL, Parquet or Excel (.xlsx), one row per example")
+    audit.add_argument(
+        "file", help="CSV, TSV, JSONL, Parquet or Excel (.xlsx, of which book.xlsx:SHEET names a sheet), one row per example"
+    )
     audit.add_argument("--text", default=[], action="append", help="the text column (default: text); give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
@@ -115,10 +117,19 @@ def _audit(given: argparse.Namespace) -> None:
     try:
         (_audit_labels if given.labels else _audit_one_label)(given)
     except NoColumnError as error:
+        if sheets := _other_sheets(given.file):
+            raise InputError(f"{str(error).rstrip('.')}{sheets}.") from error
         named = (given.text or given.features or given.feature) and (given.label or given.labels)
         if named or any(name and f"no column `{name}`" in str(error) for name in (given.linked, given.labelled_by)):
             raise
         raise InputError(f"{error} {_IMAGES if _holds_images(given.file) else _WAY_OUT}") from error
+
+
+def _other_sheets(path: str) -> str:
+    from cartograph.read.excel import other_sheets
+    from cartograph.read.source import Source
+
+    return other_sheets(Source(path, Path(path).name))
 
 
 def _holds_images(path: str) -> bool:
@@ -195,10 +206,11 @@ def _form(given: argparse.Namespace) -> FileForm:
     """Return how the file is read; of a text file that is not UTF-8 its encoding is said, where it is not given."""
     from cartograph.frames.opened import FileForm
     from cartograph.read.encodings import mixed_sentence
+    from cartograph.read.excel import sheet_named
     from cartograph.read.formats import guessed_encoding
 
     columns = tuple(names_between_commas(given.columns)) if given.columns else ()
-    if given.encoding or (found := guessed_encoding(Path(given.file))) is None:
+    if given.encoding or (found := guessed_encoding(Path(sheet_named(given.file)[0]))) is None:
         return FileForm(given.encoding, columns)
     mixed = mixed_sentence(given.file, found)
     say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME){mixed and '.'}{mixed}")
@@ -264,7 +276,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
         lines.append(
             f"left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): {named}{more}; "
-            f"name {them} with --feature to read {them}"
+            f"to read {them}, name {them} and every other column to read with --feature; texts alone are read with --text"
         )
     return [*lines, *telling]
 

@@ -85,15 +85,39 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     >>> labels_wrong(126.0, 40, 310, scattered=210).replace(chr(160), " ")
     'about 130 labels are wrong (95 % CI 40 to 210; to 310 if errors gather on hard rows)'
     """
-    end = high if scattered is None or about(scattered) == about(high) else scattered
-    gather = "" if end == high else f"{about(high)} if errors gather on hard rows"
     if expected >= _SOME and low < _FAR * expected:
-        return f"at most {about(end)} {which} are wrong (95{_SPACE}% CI{f'; {gather}' if gather else ''})"
+        return f"at most {upper_end(which + ' are wrong', high, scattered)}"
     number = about(expected)
     one = number == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
-    interval = f"{about(low)} to {about(end)}{f'; to {gather}' if gather else ''}"
-    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {interval})"
+    end, gather = _ends(high, scattered)
+    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {end}{gather and f'; to {gather}'})"
+
+
+def upper_end(which: str, high: float, scattered: float | None) -> str:
+    """Return the upper end of an interval; ``which``: labels are wrong, the others as of ``labels_wrong``.
+
+    >>> upper_end("are wrong", 40, 12).replace(chr(160), " ")
+    '12 are wrong (95 % CI; 40 if errors gather on hard rows)'
+    """
+    end, gather = _ends(high, scattered)
+    return f"{end} {which} (95{_SPACE}% CI{gather and f'; {gather}'})"
+
+
+def between_ends(low: float, high: float, scattered: float | None) -> str:
+    """Return an interval alone, as of ``labels_wrong``.
+
+    >>> between_ends(0, 150, 110).replace(chr(160), " "), between_ends(0, 40, None).replace(chr(160), " ")
+    ('0 to 110 (95 % CI; to 150 if errors gather on hard rows)', '0 to 40 (95 % CI)')
+    """
+    end, gather = _ends(high, scattered)
+    return f"{about(low)} to {end} (95{_SPACE}% CI{gather and f'; to {gather}'})"
+
+
+def _ends(high: float, scattered: float | None) -> tuple[str, str]:
+    """Return where an interval ends if errors do not gather on hard rows, and where it ends then; the latter empty if it is no other."""
+    end = about(high if scattered is None else scattered)
+    return end, "" if end == about(high) else f"{about(high)} if errors gather on hard rows"
 
 
 def duration(seconds: float) -> str:

@@ -18,6 +18,22 @@ from cartograph.__main__ import main
 from tests.speakers import made_up
 
 
+def test_a_sheet_of_a_workbook_is_named_behind_its_path_and_others_are_named_where_the_first_has_no_such_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"text": [f"{word} day {place}" for place in range(20) for word in ("good", "bad")], "label": ["yes", "no"] * 20})
+    with pd.ExcelWriter("book.xlsx") as book:
+        pd.DataFrame({"Category": ["yes"], "Count": [20]}).to_excel(book, sheet_name="Summary", index=False)
+        rows.to_excel(book, sheet_name="Data", index=False)
+    assert main(["audit", "book.xlsx", "--text", "text", "--label", "label"]) == 2
+    assert "has no column `text`; its columns are Category, Count; only its first sheet, `Summary`, was" in capsys.readouterr().err
+    assert main(["audit", "book.xlsx:Data", "--text", "text", "--label", "label", "--epochs", "2"]) == 0
+    assert "40 rows, 2 classes" in capsys.readouterr().out
+    assert len(pd.read_csv("book-audit/cleaned.csv")) == 40
+    assert "cartograph audit book.xlsx:Data --text text" in (tmp_path / "book-audit/report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

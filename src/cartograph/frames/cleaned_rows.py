@@ -86,8 +86,8 @@ class CleanedRows:
         if not len(done.changes):
             sure = len(self._cleaned("drop-flagged").changes)
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
-            gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
-            return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
+            why = self._choice.reason.rstrip(".")
+            return f"{self._all}: {labels} sure enough to drop, but {why[0].lower()}{why[1:]} (recipe drop-flagged drops {them} anyway)"
         dropped, left = int(np.count_nonzero(~done.kept)), too_many_phrase(done.too_many)
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []

@@ -17,6 +17,7 @@ from cartograph.ingest.columns import ALL, File, parts_of
 from cartograph.ingest.nested import column_at
 from cartograph.read.arrow import raw_columns
 from cartograph.read.encodings import mixed_sentence
+from cartograph.read.excel import sheet_named
 from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
 
@@ -109,9 +110,10 @@ def opened(
 
 
 def source_of(data: str | Path, form: FileForm) -> Source:
-    """Return a file as it is read: in its form, or in the encoding that it seems to have."""
-    encoding = form.encoding or guessed_encoding(Path(data))
-    return Source(str(data), Path(data).name, encoding=encoding or None, columns=form.columns)
+    """Return a file as it is read: in its form, or in the encoding that it seems to have; of a workbook the sheet that is named."""
+    path, sheet = sheet_named(data)
+    encoding = form.encoding or guessed_encoding(Path(path))
+    return Source(path, Path(data).name, encoding=encoding or None, columns=form.columns, split=sheet)
 
 
 def as_texts(frame: pd.DataFrame) -> pa.Table:

@@ -14,18 +14,18 @@ from cartograph.wording import about, count, counted
 
 
 def beyond_interval(audit: Audit) -> list[str]:
-    """Return which errors the interval leaves out, and its end without those on hard rows; once people have looked, what they show."""
+    """Return which errors the interval leaves out; once people have looked, what they show."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
     if audit.reviewed is not None:
         return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
     if wrong is None or blind_number(audit):
         return []
-    ends = if_all_hard_rows(wrong) if record.get("calibrated") else if_gathered_or_not(wrong)
-    if not ends:
+    most = if_all_hard_rows(wrong)
+    if not most:
         return []
     rule = "that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"{BEYOND} {rule}; it is {ends}."]
+    return [f"{BEYOND} {rule}; the number is {most}."]
 
 
 def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
@@ -39,13 +39,6 @@ def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
         return ""
     allowed = wrong.get("scattered", high) < high
     return f"up to {about(wrong['most'])} if {'nearly all hard rows are wrong' if allowed else 'errors gather on hard rows'}"
-
-
-def if_gathered_or_not(between: Mapping[str, float]) -> str:
-    """Return the same, and before it where the interval ends if errors do not gather on hard rows."""
-    scattered = about(between.get("scattered", between["high"]))
-    ends = [] if scattered == about(between["high"]) else [f"up to {scattered} if errors do not gather on hard rows"]
-    return ", ".join(filter(None, [*ends, if_all_hard_rows(between)]))
 
 
 def outcomes(audit: Audit) -> list[str]:

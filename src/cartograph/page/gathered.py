@@ -36,7 +36,7 @@ def gathered_sentence(audit: Audit) -> str:
     more = "".join(f"; and {_where(one)} ({count(one.suspects)})" for one in others)
     ask = "ask first how these rows were labelled"
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
-        ask += f". If `{_column(first.stratum)}` says who labelled, name it ({_option(audit).strip(':= ')}): more is found then"
+        ask += f". If `{_column(first.stratum)}` says who labelled, name it ({_option(audit).strip(':= ')}): more may be found then"
     return f"{GATHER} {_where(first)} ({of}){more}: {ask}."
 
 

@@ -16,7 +16,7 @@ from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING
-from cartograph.wording import about, count, counted, cut, labels_wrong, probability, share
+from cartograph.wording import about, between_ends, count, counted, cut, labels_wrong, probability, share, upper_end
 
 HARD = REGIONS[2]
 
@@ -145,20 +145,22 @@ def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewe
         found: what people looked at, so that what is not known is how many of the others are wrong.
     """
     closely, ends = closer_than(record, found), between_left(record, found)
-    if ends is not None and about(ends[0]) == "0" and ends[1] < HARDLY_ANY * record["rows"]:
-        high = about(ends[1])
-        few = what.replace("how many", f"at most about {high}", 1).replace(" are ", " is " if high == "1" else " are ")
-        return f"{few} (95\u00a0% CI), and no closer number can be estimated: {why}; {_NONE_SO_SURE}"
+    if ends is not None and about(ends["low"]) == "0" and ends["scattered"] < HARDLY_ANY * record["rows"]:
+        which = what.removeprefix("how many ")
+        if about(ends["scattered"]) == "1":
+            which = which.replace("labels are ", "label is ").replace("are ", "is ")
+        few = f"at most about {upper_end(which, ends['high'], ends['scattered'])}"
+        return f"{few}, and no closer number can be estimated: {why}; {_NONE_SO_SURE}"
     return f"{what} cannot be estimated{closely}: {why}; {_NONE_SO_SURE if closely else NONE_SURE}"
 
 
 def closer_than(record: Mapping[str, Any], found: Reviewed | None = None) -> str:
     """Return between which numbers that of the wrong labels lies, where no estimate is closer, as the end of a clause; else nothing."""
     ends = between_left(record, found)
-    return "" if ends is None else f" more closely than {about(ends[0])} to {about(ends[1])} (95\u00a0% CI)"
+    return "" if ends is None else f" more closely than {between_ends(ends['low'], ends['high'], ends['scattered'])}"
 
 
-def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> tuple[float, float, float] | None:
+def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> dict[str, float] | None:
     """Return between which numbers that of the wrong labels lies, and how many it is at most, of those that people did not look at.
 
     Args:
@@ -166,16 +168,19 @@ def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> tu
         found: what people looked at; the labels that they changed were wrong.
 
     Returns:
-        ``low``, ``high``, ``most``; None where that is not known, as where people changed more labels than could be wrong.
+        ``low``, ``high``, ``scattered`` (of earlier audits as high) and ``most``; None where that is not known, as where people changed
+        more labels than could be wrong.
     """
     ends = record.get("between")
-    if ends is None or found is None:
-        return None if ends is None else (ends["low"], ends["high"], ends["most"])
+    if ends is None:
+        return None
+    ends = {"scattered": ends["high"], **ends}
+    if found is None:
+        return ends
     if found.changed > ends["high"]:
         return None
     left = float(len(found.decided) - found.rows)
-    low, high, most = (min(max(ends[end] - found.changed, 0.0), left) for end in ("low", "high", "most"))
-    return low, high, most
+    return {end: min(max(number - found.changed, 0.0), left) for end, number in ends.items()}
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:

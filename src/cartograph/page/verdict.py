@@ -204,9 +204,13 @@ def _suspects(audit: Audit) -> Figure:
 
 
 def _validation(audit: Audit) -> Figure:
+    """Return how many checks passed; of an audit without any, as of a file, how many classes there are."""
     failed, critical, total = failed_checks(audit)
     if not total:
-        return Figure("Validation", "none", "no check was run")
+        if audit.several:
+            return Figure("Validation", "none", "no check was run")
+        counts = audit.class_counts
+        return Figure("Classes", count(len(counts)), f"the largest has {share(max(counts.values(), default=0), audit.rows)} of the rows")
     value = f"{count(total - failed)} of {count(total)}"
     note = (
         "checks passed" if not failed else f"checks passed; {count(failed)} failed, {'none' if not critical else count(critical)} critical"

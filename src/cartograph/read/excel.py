@@ -18,6 +18,7 @@ from cartograph.errors import InputError
 from cartograph.read.jsonl import as_text
 from cartograph.read.opening import too_large
 from cartograph.read.source import BATCH_ROWS, BROKEN_ARCHIVE, MEGABYTE, Batch, Source, distinct
+from cartograph.wording import cut
 
 SUFFIXES = (".xlsx", ".xlsm")
 
@@ -46,6 +47,35 @@ def read(source: Source) -> Iterator[Batch]:
                 if name
             }
             yield Batch(pa.table(arrays), pa.array([number for number, _ in chunk], pa.int64()))
+
+
+def sheet_named(path: str | Path) -> tuple[str, str | None]:
+    """Return the path of a workbook and the sheet named behind it, as in `book.xlsx:SHEET`; any other path as it is.
+
+    >>> sheet_named("rows.csv")
+    ('rows.csv', None)
+    """
+    base, _, sheet = str(path).rpartition(":")
+    named = base.lower().endswith(SUFFIXES) and not Path(path).exists() and Path(base).is_file()
+    return (base, sheet) if named else (str(path), None)
+
+
+def other_sheets(source: Source) -> str:
+    """Return how to name another sheet of a workbook of which none was named, as the end of a sentence; nothing where there is none."""
+    from openpyxl import load_workbook
+
+    if source.split is not None or not source.path.lower().endswith(SUFFIXES):
+        return ""
+    try:
+        book = load_workbook(source.path, read_only=True)
+    except (*BROKEN_ARCHIVE, KeyError, SyntaxError, TypeError):
+        return ""
+    titles = [sheet.title for sheet in book.worksheets]
+    book.close()
+    if len(titles) < 2:
+        return ""
+    named = ", ".join(f"`{cut(title, 40)}`" for title in titles[1:])
+    return f"; only its first sheet, `{cut(titles[0], 40)}`, was read: name another as {source.name}:SHEET ({named})"
 
 
 def as_csv(path: Path) -> bytes:

@@ -191,7 +191,7 @@ def read(source: Source) -> Batch:
         raise InputError(f"{source.name} is of format {kind}, which has no splits; leave `split` out, or name the file of that split.")
     batches = list(_batches(kind, source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
-        raise InputError(f"{source.name} holds no rows{_MARKUP if _is_markup(source) else ''}.")
+        raise InputError(f"{source.name} holds no rows{_MARKUP if _is_markup(source) else excel.other_sheets(source)}.")
     whole = join(batches)
     if not len(whole.rows):
         first = whole.rejected[0]

@@ -70,8 +70,9 @@ def test_where_it_is_not_and_models_are_no_better_all_rows_stay_and_the_way_to_d
     frame, found = few
     sure = int((found.suspects["probability"] >= 0.8).sum())
     assert sure > 5 and found.cleaned().equals(frame)
-    assert found.changes().startswith(f"all of them: {sure} labels are sure enough to drop, but dropping or correcting them makes no ")
-    assert found.changes().endswith("(recipe drop-flagged drops them anyway)")
+    assert found.changes().startswith(f"all of them: {sure} labels are sure enough to drop, but by cross-validation on the train set, ")
+    why = found._cleaned_rows._choice.reason
+    assert f"{why[1:-1]} (recipe drop-flagged drops them anyway)" in found.changes(), "the reason that the comparison gives"
 
 
 def test_a_named_recipe_is_done_whatever_it_is_worth(easy: tuple[pd.DataFrame, FrameAudit]) -> None:

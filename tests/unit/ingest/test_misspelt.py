@@ -18,10 +18,17 @@ def test_one_slip_is_found(other: str) -> None:
     assert misspelt({"positive": 400, other: 3, "negative": 300}) == {other: "positive"}
 
 
+@pytest.mark.parametrize(("often", "other"), [("guns", "gunss"), ("for sale", "for salee"), ("ill", "illl"), ("feed", "fed")])
+def test_of_short_words_a_letter_that_is_there_twice_is_a_slip(often: str, other: str) -> None:
+    found = misspelt({often: 400, other: 3, "negative": 300})
+    assert found == ({} if often == "ill" else {other: often}), "two different letters are too few"
+
+
 @pytest.mark.parametrize(
     ("often", "other"),
     [
         ("positive", "psitve"),
+        ("aaa", "aa"),
         ("positive", "positive1"),
         ("class1", "class2"),
         ("class1", "class10"),

@@ -39,7 +39,7 @@ def test_the_sentence_names_where_suspects_gather_and_the_table_all_of_it(texts:
     parted = with_parts(texts, column_who=["<b>eve</b>"] * 40 + ["ann"] * 360, order=["1 to 18"] * 18 + ["19 to 400"] * 382)
     assert gathered_sentence(parted) == (
         "Suspects gather where `who` is <b>eve</b> (20 of the 20, among 10\u00a0% of the rows); and in the rows 0 to 19 of the file (20): "
-        "ask first how these rows were labelled. If `who` says who labelled, name it (labelled_by): more is found then."
+        "ask first how these rows were labelled. If `who` says who labelled, name it (labelled_by): more may be found then."
     )
     table = gathered_table(parted)
     assert table is not None and table.cells[0][:4] == ["who: <b>eve</b>", 20, 40, 0.5]

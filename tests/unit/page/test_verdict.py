@@ -181,14 +181,11 @@ def test_what_is_not_counted_is_said_of_an_interval_without_a_number_too(audit: 
         line.startswith(f"{BEYOND} that follow a rule, ") and line.endswith("up to 57 if errors gather on hard rows.") for line in lines
     )
     apart = {"low": 0.0, "high": 40.0, "scattered": 10.0, "most": 57.0}
-    known = {"calibrated": True, "wrong": {"expected": 20.0, **apart, "low": 5.0}}
-    assert any(
-        line.endswith("; it is up to 57 if nearly all hard rows are wrong.") for line in verdict(with_suspects(audit, **known)).lines
-    )
-    sentence = verdict(with_suspects(audit, **known)).sentence
-    assert "wrong (95\u00a0% CI 5 to 10; to 40 if errors gather on hard rows);" in sentence
-    ends = "; it is up to 10 if errors do not gather on hard rows, up to 57 if nearly all hard rows are wrong."
-    assert any(line.endswith(ends) for line in verdict(with_suspects(audit, **alone, between=apart)).lines)
+    roughly, known = {**alone, "between": apart}, {"calibrated": True, "wrong": {"expected": 20.0, **apart, "low": 5.0}}
+    for record, interval in ((roughly, "closely than 0 to 10 (95\u00a0% CI; to 40 if"), (known, "wrong (95\u00a0% CI 5 to 10; to 40 if")):
+        found = verdict(with_suspects(audit, **record))
+        assert any(line.endswith("; the number is up to 57 if nearly all hard rows are wrong.") for line in found.lines)
+        assert f"{interval} errors gather on hard rows)" in found.sentence
     for none in (None, {"low": 0.0, "high": 10.0, "most": 11.0}):
         assert not any(line.startswith(BEYOND) for line in verdict(with_suspects(audit, **alone, between=none)).lines)
 

@@ -12,7 +12,7 @@ from openpyxl import Workbook
 
 from cartograph.data.spreadsheet import read_sheet
 from cartograph.errors import InputError
-from cartograph.read.excel import as_csv
+from cartograph.read.excel import as_csv, other_sheets, sheet_named
 from cartograph.read.formats import read
 from cartograph.read.source import Source
 
@@ -75,6 +75,25 @@ def test_a_workbook_that_unpacks_to_much_is_not_read(tmp_path: Path) -> None:
 def test_a_sheet_with_nothing_in_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing in its first row"):
         read(write(tmp_path / "x.xlsx"))
+
+
+def test_a_workbook_whose_first_sheet_has_no_rows_names_the_others_and_one_is_named_behind_its_path(tmp_path: Path) -> None:
+    book = Workbook()
+    book.worksheets[0].title = "Cover"
+    book.worksheets[0].append(("about", "this"))
+    for row in (("text", "label"), ("good", "yes")):
+        book.create_sheet("Data").append(row) if "Data" not in book.sheetnames else book["Data"].append(row)
+    book.save(tmp_path / "x.xlsx")
+    given = str(tmp_path / "x.xlsx")
+    with pytest.raises(
+        InputError, match=r"x\.xlsx holds no rows; only its first sheet, `Cover`, was read: name .* x\.xlsx:SHEET \(`Data`\)\."
+    ):
+        read(Source(given, "x.xlsx"))
+    path, sheet = sheet_named(f"{given}:Data")
+    assert (path, sheet) == (given, "Data") and sheet_named(given) == (given, None)
+    assert read(Source(path, "x.xlsx", split=sheet)).table.to_pydict() == {"text": ["good"], "label": ["yes"]}
+    assert sheet_named(tmp_path / "none.xlsx:Data") == (f"{tmp_path}/none.xlsx:Data", None), "no such workbook"
+    assert other_sheets(Source(given, "x.xlsx", split="Data")) == "", "one was named"
 
 
 def test_a_sheet_that_is_wrong_about_its_own_size_is_read_whole(tmp_path: Path) -> None:

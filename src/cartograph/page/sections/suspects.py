@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
-from cartograph.page.beyond_number import if_all_hard_rows, if_gathered_or_not
+from cartograph.page.beyond_number import if_all_hard_rows
 from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
@@ -27,7 +27,7 @@ from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import about, count, counted, cut, percent, probability, share
+from cartograph.wording import about, between_ends, count, counted, cut, percent, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -124,11 +124,8 @@ def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     ends = between_left(record, audit.reviewed)
     if ends is None or blind_number(audit):
         return []
-    low, high, most = ends
-    of = "all labels" if audit.reviewed is None else "the labels that nobody looked at"
-    known = record["between"] if audit.reviewed is None else {"high": high, "most": most}
-    more = if_gathered_or_not(known)
-    return [f"Of {of} {about(low)} to {about(high)} are wrong (95\u00a0% CI{f'; {more}' if more else ''})."]
+    of, most = "all labels" if audit.reviewed is None else "the labels that nobody looked at", if_all_hard_rows(ends)
+    return [f"How many of {of} are wrong: {between_ends(ends['low'], ends['high'], ends['scattered'])}{most and f', {most}'}."]
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
