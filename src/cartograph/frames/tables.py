@@ -43,10 +43,10 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
     A cell that would be a formula gets an apostrophe in front; numbers and dates stay as they are. ``suspects.csv`` begins with the
-    number of the row; ``cleaned.csv`` has the columns of the data, and weights where the recipe gives rows some; it is delimited and
-    encoded as a CSV file that was read. Of a TSV, JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``,
-    ``cleaned.jsonl`` (or ``.json``; without weights) or ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an
-    apostrophe: it has all cells as they are.
+    number of the row, and ends with what else the file has of it (a number, a source, who labelled); ``cleaned.csv`` has the columns of
+    the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV, JSONL or
+    Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or
+    ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all cells as they are.
 
     Args:
         found: an audit of a frame or a file.
@@ -58,11 +58,13 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     rounded = [
         name for name in ("probability", "yes") if name in found.suspects and (name == "probability" or isinstance(found, LabelsAudit))
     ]
+    rows = found._rows if isinstance(found, FrameAudit) else None
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
+    if rows is not None and rows.form is not None:
+        shown = shown.join(rows.given[[name for name in rows.given if name not in shown and name != "row"]])
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=True))
     cleaned = found._corrected if isinstance(found, LabelsAudit) else found._cleaned_rows.frame(recipe)
-    rows = found._rows if isinstance(found, FrameAudit) else None
     (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
     guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"
     source = None if rows is None else rows.source

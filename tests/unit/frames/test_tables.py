@@ -53,7 +53,7 @@ def test_the_command_writes_the_page_the_suspects_the_rows_that_stay_and_those_s
     names = ["cleaned.csv", "cleaned.parquet", "report.html", "set-aside.csv", "suspects.csv"]
     assert sorted(path.name for path in (folder / "out").iterdir()) == names
     suspects = pd.read_csv(folder / "out/suspects.csv")
-    assert suspects.columns.tolist() == ["row", "review", "kind", "suggested", "probability", "reason"]
+    assert suspects.columns.tolist() == ["row", "review", "kind", "suggested", "probability", "reason", "change"]
     assert len(suspects) > 30 and set(suspects["row"]) <= set(range(1, 801, 16))
     cleaned = pd.read_csv(folder / "out/cleaned.csv")
     sure = suspects["row"][suspects["probability"] >= 0.8]
@@ -127,6 +127,9 @@ def test_cleaned_rows_of_a_file_have_the_types_that_pandas_gives_them_and_files_
     assert len(cleaned) < 600
     assert "".join(kind.kind for kind in cleaned.drop(columns="code").dtypes) == "ffbi"
     write_tables(found, tmp_path / "out", "drop-flagged")
+    suspects = pd.read_csv(tmp_path / "out/suspects.csv", dtype={"code": str})
+    assert len(suspects) > 10 and suspects.columns.tolist()[-2:] == ["code", "new"], "what else the file has, for people to sort by"
+    assert set(suspects["code"]) == {"007"} and suspects["new"].tolist() == frame["new"][suspects["row"] - 1].tolist()
     lines = (tmp_path / "rows.csv").read_text().splitlines()
     assert (tmp_path / "out/cleaned.csv").read_text().splitlines() == [lines[row] for row in [0, *cleaned.index]]
 
