@@ -151,14 +151,13 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows
-    from cartograph.frames.closing import say_cleaned, write_and_say
+    from cartograph.frames.closing import write_and_say
 
     with watched() as (trained, judged):
         found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
-    written = write_and_say(found, folder, part, given.recipe)
-    say_cleaned(folder, written, rows.ingested, found.changes(given.recipe))
+    write_and_say(found, folder, rows.ingested, part, found.changes(given.recipe), given.recipe)
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -173,13 +172,12 @@ def _audit_labels(given: argparse.Namespace) -> None:
     for sentence in (rows.one_each_sentence, rows.empty_sentence, rows.left_out_sentence(3)):
         if sentence:
             say(sentence)
-    from cartograph.frames.closing import say_cleaned, write_and_say
+    from cartograph.frames.closing import write_and_say
     from cartograph.frames.several_labels import audit_labels
 
     with watched() as (trained, judged):
         found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
-    written = write_and_say(found, folder, part)
     done = (
         f"{counted(found.corrections, 'label')} put right, the most surely wrong"
         if found.corrections
@@ -187,7 +185,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    say_cleaned(folder, written, rows.rows.ingested, done)
+    write_and_say(found, folder, rows.rows.ingested, part, done)
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:

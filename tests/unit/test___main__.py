@@ -31,7 +31,9 @@ def test_a_sheet_of_a_workbook_is_named_behind_its_path_and_others_are_named_whe
     assert main(["audit", "book.xlsx:Data", "--text", "text", "--label", "label", "--epochs", "2"]) == 0
     assert "40 rows, 2 classes" in capsys.readouterr().out
     assert len(pd.read_csv("book-audit/cleaned.csv")) == 40
-    assert "cartograph audit book.xlsx:Data --text text" in (tmp_path / "book-audit/report.html").read_text()
+    page = (tmp_path / "book-audit/report.html").read_text()
+    assert "cartograph audit book.xlsx:Data --text text" in page
+    assert "cleaned.csv: 40 rows, all of them: how many labels are wrong cannot be estimated, so that none is changed without" in page
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from cartograph.features.rule_words import rule_sentence
 from cartograph.frames.cleaned_rows import Recipe
 from cartograph.frames.labels_result import LabelsAudit
-from cartograph.frames.result import FrameAudit
-from cartograph.frames.tables import Written, write_tables
+from cartograph.frames.result import FrameAudit, write_page
+from cartograph.frames.tables import write_tables
 from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
@@ -25,11 +26,24 @@ _NEXT = 50
 _LISTED, _ONLY_RANKS = "the suspects, most suspect first", "; without a number of wrong labels its `probability` only ranks"
 
 
-def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> Written:
-    """Write the results and say what was found; ``part``: how many suspects there are, as a clause."""
-    report = found.report(folder / "report.html")
+def write_and_say(
+    found: FrameAudit | LabelsAudit, folder: Path, ingested: IngestedSet, part: str, done: str, recipe: Recipe = "auto"
+) -> None:
+    """Write the results and say what was found and what became of the rows.
+
+    Args:
+        found: the audit.
+        folder: where the results are written.
+        ingested: its rows, and those that were set aside.
+        part: how many suspects there are, as a clause.
+        done: what was done to the rows, as a clause.
+        recipe: how they are cleaned.
+    """
     written = write_tables(found, folder, recipe)
-    wrong, page = found.wrong, found._page
+    kept, aside = written.rows, len(ingested.quarantine)
+    rows = f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
+    wrong, page = found.wrong, replace(found._page, how_made=replace(found._page.how_made, cleaned=f"cleaned.csv: {rows}, {done}"))
+    report = write_page(page, folder / "report.html")
     for sentence in (page.training["learning"]["sentence"], *page.impossible):
         if sentence:
             say(sentence)
@@ -52,7 +66,10 @@ def write_and_say(found: FrameAudit | LabelsAudit, folder: Path, part: str, reci
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     say(f"{written.suspects}: {_next_rows(page) or _LISTED}{'' if wrong is not None or not len(page.flagged) else _ONLY_RANKS}")
-    return written
+    say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
+    if guarded := written.guarded:
+        why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
+        say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")
 
 
 def _next_rows(page: Audit) -> str:
@@ -69,13 +86,3 @@ def _next_rows(page: Audit) -> str:
     shown = math.floor(doubted[:_NEXT][-1] * 1000) / 1000
     what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
     return f"no suspects; --threshold {shown} lists the {what} doubted most"
-
-
-def say_cleaned(folder: Path, written: Written, ingested: IngestedSet, done: str) -> None:
-    """Say how many rows the cleaned file has, of how many where some were set aside, and which file has its cells as they are."""
-    kept, aside, guarded = written.rows, len(ingested.quarantine), written.guarded
-    rows = f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
-    say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
-    if guarded:
-        why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
-        say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")

@@ -25,6 +25,7 @@ class HowMade:
         versions: distribution -> version.
         digests: what -> SHA-256 of its content.
         suspects: where all suspects are, also those that the page has no room for.
+        cleaned: of a file, what became of its rows, as a clause; empty where nothing was written.
     """
 
     name: str
@@ -33,6 +34,7 @@ class HowMade:
     versions: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     suspects: str = "data/noise/noise.parquet"
+    cleaned: str = ""
 
     @property
     def review(self) -> str:

@@ -74,6 +74,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _truth(audit),
         evaluation_lines(audit),
         cleaning_lines(audit),
+        [audit.how_made.cleaned and f"{audit.how_made.cleaned}."],
         _start(audit),
         _gates(audit),
     )
