@@ -63,7 +63,9 @@ MUTANTS = (
         "np.zeros(len(STRENGTHS)) + np.log(",
         f"{UNIT}/suspects/test_transitions.py",
     ),
-    Mutant(HOW_MANY, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_how_many.py"),
+    Mutant(HOW_MANY, "unlearnt = max(high, unpredicted)", "unlearnt = high", f"{UNIT}/suspects/test_how_many.py"),
+    Mutant(HOW_MANY, "max(_FEW, _HARDLY * expected)", "_FEW", f"{UNIT}/suspects/test_how_many.py"),
+    Mutant("src/cartograph/statistics/gathered.py", "max(scattered, min(", "max(expected, min(", f"{UNIT}/suspects/test_how_many.py"),
     Mutant(HOW_MANY, "high = max(expected", "high = min(expected", f"{UNIT}/suspects/test_how_many.py"),
     Mutant(HOW_MANY, "_BELOW * expected * least / rate", "_BELOW * expected", f"{UNIT}/suspects/test_how_many.py"),
     Mutant(
