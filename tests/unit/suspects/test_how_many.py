@@ -31,7 +31,7 @@ def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_
     assert (none.low, none.scattered) == (0.0, pytest.approx(40 * wilson_interval(0, 200)[1] / 0.002))
 
 
-def test_a_lower_end_of_next_to_nothing_is_none() -> None:
+def test_a_lower_end_of_next_to_nothing_is_0() -> None:
     anchors, wider = (10.0, 200.0), (30.0, 600.0)
     part = 0.85 * wilson_interval(10, 200)[0] / 0.05
     for score, low in ((0.0064, 0.0), (0.0066, part * 6.6)):
