@@ -20,8 +20,8 @@ _BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6
 # Of the labels that are not predicted, beyond those estimated to be wrong, as many may be right ones of hard rows that look surely wrong.
 # Yet half of the surely wrong ones stay in: of clean rows hardly any looks so sure, however many are hard.
 _HARD, _SURE = 0.1, 0.8
-# Of sets whose labels are right, 9 of 47 samples of eight and 8 of 16 others began above 0, with 1 to 5: a lower end of fewer labels, or of a
-# smaller share of the estimate, is 0.
+# Of sets whose labels are right, 9 of 47 samples of eight and 8 of 16 others began above 0, with 1 to 5: a lower end of fewer labels, or of
+# a smaller share of the estimate, is 0.
 _FEW, _HARDLY = 3.0, 0.1
 
 _MOST_MISSED = 0.75
