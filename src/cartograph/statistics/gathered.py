@@ -9,8 +9,8 @@ def if_gathered(expected: float, scattered: float, most: float, rows: int) -> fl
     """Return how many labels may be wrong if errors gather on hard rows.
 
     As many as 0.7 of the labels that are not predicted, beyond those estimated to be wrong, and no more than a quarter of all. It was
-    chosen on the cells of `benchmarks/noise.py` that have an interval, two in five of them with errors by the text: of those it holds the true
-    number in 394 of 425 (in 356 up to ``scattered``), and in 93 of 98 (81) of eleven other sets of texts.
+    chosen on the cells of `benchmarks/noise.py` that have an interval, two in five of them with errors by the text: of those it holds the
+    true number in 394 of 425 (in 356 up to ``scattered``), and in 93 of 98 (81) of eleven other sets of texts.
 
     Args:
         expected: how many labels are wrong, by estimate; 0 where there is none.
