@@ -13,7 +13,7 @@ from cartograph.page.headline import closer_than, on_condition, why_unknown
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
-from cartograph.wording import about, count, counted, cut, labels_wrong, share
+from cartograph.wording import count, counted, cut, labels_wrong, share
 
 MOST_LISTED = 200
 """Most suspects of a set in its table; all are in the files."""
@@ -42,9 +42,9 @@ def evaluation_lines(audit: Audit) -> list[str]:
     for one in audit.evaluation_labels:
         wrong = one.record.get("wrong")
         if wrong is not None and round(wrong["low"]) >= 1:
-            some, low, high = (about(wrong[end]) for end in ("expected", "low", "high"))
-            of = f"{counted(one.record['rows'], 'label')} {OF_SET} {cut(one.name, _NAME)}"
-            lines.append(f"About {some} of the {of} {'is' if some == '1' else 'are'} wrong, too (95\u00a0% CI {low} to {high}).")
+            of = f"of the {counted(one.record['rows'], 'label')} {OF_SET} {cut(one.name, _NAME)}"
+            said = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], of, wrong.get("scattered"))
+            lines.append(f"{said[0].upper()}{said[1:]}.".replace(" wrong (95", " wrong, too (95"))
     return lines
 
 
