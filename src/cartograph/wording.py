@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import category
 
 _SPACE = "\u00a0"
@@ -92,6 +92,15 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
     end, gather = _ends(high, scattered)
     return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {end}{gather and f'; to {gather}'})"
+
+
+def labels_said_wrong(wrong: Mapping[str, float], which: str = "labels") -> str:
+    """Return the same of a record, with ``expected``, ``low``, ``high`` and (not of earlier audits) ``scattered``.
+
+    >>> labels_said_wrong({"expected": 30.0, "low": 9.0, "high": 60.0, "scattered": 44.0}).replace(chr(160), " ")
+    'about 30 labels are wrong (95 % CI 9 to 44; to 60 if errors gather on hard rows)'
+    """
+    return labels_wrong(wrong["expected"], wrong["low"], wrong["high"], which, wrong.get("scattered"))
 
 
 def upper_end(which: str, high: float, scattered: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cartograph.page.audit import Audit
-from cartograph.wording import about, count, labels_wrong
+from cartograph.wording import about, count, labels_said_wrong
 
 
 def blind_number(audit: Audit) -> str:
@@ -28,7 +28,7 @@ def blind_lines(audit: Audit) -> list[str]:
         return []
     if not blind_number(audit):
         return [f"By a blind check of {_read(found)} rows, {_wrong(audit, found)}, which does not contradict that."]
-    models = f"To the models, {labels_wrong(wrong['expected'], wrong['low'], wrong['high'], scattered=wrong.get('scattered'))}"
+    models = f"To the models, {labels_said_wrong(wrong)}"
     if _meet(found, wrong):
         return [f"{models}, which does not contradict that."]
     if wrong["expected"] < found["labels.mislabelled"]:

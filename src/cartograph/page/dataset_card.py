@@ -23,7 +23,7 @@ from cartograph.page.cleaning_effect import advice_of, cleaning_lines
 from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
-from cartograph.wording import count, counted, cut, labels_wrong, listing, markdown_table, percent, plain_markdown, share
+from cartograph.wording import count, counted, cut, labels_said_wrong, listing, markdown_table, percent, plain_markdown, share
 
 FILE = "cleaned.parquet"
 """The rows that the card is of, in the same folder."""
@@ -201,7 +201,7 @@ def _wrong(audit: Audit) -> list[str]:
         said = wrong_clause(audit, wrong)
         return [f"{said[0].upper()}{said[1:]}."]
     if wrong is not None and record["calibrated"]:
-        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], "labels of the original", wrong.get("scattered"))
+        number = labels_said_wrong(wrong, "labels of the original")
         most = if_all_hard_rows(wrong)
         said = f"{on_condition(audit)}{number}, by estimate{f'; {most}' if most else ''}."
         return [f"{said[0].upper()}{said[1:]}"]

@@ -13,7 +13,7 @@ from cartograph.page.headline import closer_than, on_condition, why_unknown
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
-from cartograph.wording import count, counted, cut, labels_wrong, share
+from cartograph.wording import count, counted, cut, labels_said_wrong, share
 
 MOST_LISTED = 200
 """Most suspects of a set in its table; all are in the files."""
@@ -43,7 +43,7 @@ def evaluation_lines(audit: Audit) -> list[str]:
         wrong = one.record.get("wrong")
         if wrong is not None and round(wrong["low"]) >= 1:
             of = f"of the {counted(one.record['rows'], 'label')} {OF_SET} {cut(one.name, _NAME)}"
-            said = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], of, wrong.get("scattered"))
+            said = labels_said_wrong(wrong, of)
             lines.append(f"{said[0].upper()}{said[1:]}.".replace(" wrong (95", " wrong, too (95"))
     return lines
 
@@ -54,9 +54,7 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
         return f"{name}: no label could be judged: {cut(str(record['why']), _LONGEST)}"
     listed = f"{count(record['suspects'])} of {counted(record['rows'], 'label')} ({share(record['suspects'], record['rows'])})"
     if record["wrong"] is not None:
-        wrong = record["wrong"]
-        number = labels_wrong(wrong["expected"], wrong["low"], wrong["high"], scattered=wrong.get("scattered"))
-        return f"{name}: {on_condition(audit)}{number}; suspects: {listed}."
+        return f"{name}: {on_condition(audit)}{labels_said_wrong(record['wrong'])}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
     unknown = f"how many are wrong cannot be estimated{closer_than(record)}{f': {why}' if why else ''}"
     return f"{name}: worth a second look: {listed}; {unknown}."
