@@ -7,16 +7,16 @@ original counts first; an arm under which it is not measurably worse may also be
 the other is measurably worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is rare, a
 forest learns the errors that a linear model shrugs off.
 
-Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
-it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
-and others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman
-et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
+Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless it is
+measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off, and
+others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman et
+al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
 original is recommended. Of weights less is asked where it is estimated how many labels are wrong and not a few rows weigh little
-(``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the same
-wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no row is dropped or
-relabelled or weighs less than half is not recommended: what it gains there is chance. Nor is one under which models no longer recognise a
-class that they recognise in the original (``LOST``): where a class is rare and its labels are doubted most, a model gains accuracy by never
-naming it, and an owner loses the class.
+(``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the
+same wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no row is dropped or
+relabelled or weighs less than half is not recommended: what it gains there is chance; if every arm is so, nothing is compared. Nor is one
+under which models no longer recognise a class that they recognise in the original (``LOST``): where a class is rare and its labels are
+doubted most, a model gains accuracy by never naming it, and an owner loses the class.
 
 In every fold the doubted rows are found again among the rows learnt from, by models that read and hear nothing of the fold left out
 (``suspects.among``): found once among all of them, they carry a trace of the labels that are scored on, and what is gained comes out up
@@ -149,6 +149,9 @@ def choose_arm(
     given, number, n_classes = labels.astype(np.int64), len(labels), len(classes)
     if number < LEAST_ROWS or right.sum() <= 0:
         return kept_as_it_is(f"{number:,} rows are too few to compare ways of cleaning")
+    counts = {arm: rows_changed(cleaning, labels) for arm, cleaning in arms.items()} if changed is None else changed
+    if not any(counts[arm] for arm in arms if arm != "original"):
+        return kept_as_it_is("No way of cleaning changes anything")
     fold = assign_folds(given, FOLDS, rng, None if groups is None else np.unique(groups, return_inverse=True)[1])
     by_model: list[dict[Arm, Bools]] = [{arm: np.zeros(number, bool) for arm in arms} for _ in range(1 if columns is None else 2)]
     fitted = held_out_options if of_options else held_out_logistic
@@ -166,14 +169,11 @@ def choose_arm(
                 hits[arm][held] = (found.argmax(axis=1) == given)[held]
             if progress is not None:
                 progress(part * len(arms) + place + 1, parts * len(arms))
-    counts = {arm: rows_changed(cleaning, labels) for arm, cleaning in arms.items()} if changed is None else changed
     best_model, *others = sorted(by_model, key=lambda hits: -float((right * hits["original"]).sum()))
     scored, *elsewhere = [
         {arm: _score(own, hits["original"], right, counts[arm]) for arm, own in hits.items()} for hits in (best_model, *others)
     ]
     changing = [arm for arm in scored if arm != "original" and counts[arm]]
-    if not changing:
-        return ArmChoice("original", scored, number, "No way of cleaning changes anything.")
     lost: dict[Arm, int | None] = {arm: _lost(given, right, best_model["original"], best_model[arm], n_classes) for arm in changing}
     reason = _lost_reason(lost, classes) or f"{_JUDGED}, every way of cleaning makes one of the models worse."
     rows = float(right.sum())
