@@ -4,6 +4,9 @@ Views are put together by their log probabilities. Weights under which the given
 too, where errors follow from the text; equal weights let a poor view spoil a good one, weights by how much of the labels each view alone
 explains hardly. Half of the fitted and half of these was never far from the better of them on the sets that it was tried on
 (``benchmarks/noise.py`` has others).
+
+What an encoder's vectors say beside words is a third part of its own. Whoever labels by the words, as a list of them or a model does, errs
+where these mislead, and models of words repeat the error: under the fitted weights they would count the more for it.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ from cartograph.features.trees import DEEP_LEAVES, STAGES, out_of_fold_boosting,
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
 from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.mixture import fit_mixture
+
+WORDS, VECTORS = "words", "vectors"
+"""Names of views."""
 
 PENALTIES = (1.0, 0.3)
 OF_OPTIONS = (1.0, 0.3, 0.1)
@@ -70,7 +76,7 @@ def words_view(
     fold: Integers,
     rng: np.random.Generator,
     *,
-    name: str = "words",
+    name: str = WORDS,
     penalties: tuple[float, ...] = PENALTIES,
     together: bool = False,
     progress: Progress | None = None,
@@ -134,7 +140,7 @@ def vectors_view(
     discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, shrinkages)
     neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng, fold=fold if together else None, progress=progress)
     members = (*(f"discriminant {part:g}" for part in shrinkages), *(f"{number} neighbours" for number in NEIGHBOURS))
-    return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
+    return _view(VECTORS, members, np.stack([*discriminants, *neighbours]), labels, rng)
 
 
 def trees_view(
@@ -166,13 +172,13 @@ def options_view(features: sparse.csr_array, labels: Integers, n_options: int, f
         rng: draws a sample of rows for the mixture, above 20,000.
     """
     scores = out_of_fold_options(features, labels, n_options, fold, OF_OPTIONS)
-    return _view("words", tuple(f"logistic {penalty:g}" for penalty in OF_OPTIONS), np.stack(scores), labels, rng)
+    return _view(WORDS, tuple(f"logistic {penalty:g}" for penalty in OF_OPTIONS), np.stack(scores), labels, rng)
 
 
 def option_vectors_view(vectors: Floats32, labels: Integers, fold: Integers, rng: np.random.Generator) -> View:
     """Return what discriminants say of an encoder's vectors of the options, ``(n_examples, n_options, width)``; else as above."""
     scores = out_of_fold_option_vectors(vectors, labels, fold, SHRINKAGES)
-    return _view("vectors", tuple(f"discriminant {part:g}" for part in SHRINKAGES), np.stack(scores), labels, rng)
+    return _view(VECTORS, tuple(f"discriminant {part:g}" for part in SHRINKAGES), np.stack(scores), labels, rng)
 
 
 def check_vectors(vectors: Floats32, number: int) -> None:
@@ -217,7 +223,10 @@ def combine(views: Sequence[View], labels: Integers, rng: np.random.Generator) -
     entropy, rows = entropy_of(labels), np.arange(len(labels))
     explained = [max(explained_share(view.probabilities[rows, labels], entropy), _LEAST) for view in views]
     weighted = _mixed(np.average(logs, axis=0, weights=explained).astype(np.float32)[None], labels, rng)[0]
-    return _mixed(np.mean([_centred_logs(fitted), _centred_logs(weighted)], axis=0, keepdims=True), labels, rng)[0]
+    parts = [fitted, weighted]
+    if any(view.name == WORDS for view in views):
+        parts += [view.probabilities for view in views if view.name == VECTORS]
+    return _mixed(np.mean([_centred_logs(part) for part in parts], axis=0, keepdims=True), labels, rng)[0]
 
 
 def _view(name: str, members: tuple[str, ...], scores: Floats32, labels: Integers, rng: np.random.Generator) -> View:

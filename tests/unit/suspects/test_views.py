@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -45,6 +47,26 @@ def test_views_that_know_nothing_do_no_harm_however_many() -> None:
     for number in (1, 4):
         together = combine([words, *blind[:number]], labels, rng)
         assert average_precision(wrong, label_doubt(together, labels).score) > alone - 0.03
+
+
+def test_errors_that_follow_the_words_are_found_by_what_does_not_read_them() -> None:
+    rng = np.random.default_rng(1)
+    truth = np.arange(800) % 2
+    dense = rng.poisson(0.4, (800, 12)).astype(np.float32)
+    dense[np.arange(800), truth] += rng.poisson(2.0, 800)
+    # Who labelled by a list of words named most rows with one of them by it.
+    trap = (truth == 0) & (rng.random(800) < 0.15)
+    dense[trap, 11] += 3
+    wrong = trap & (rng.random(800) < 0.8)
+    labels = np.where(wrong, 1, truth)
+    vectors = (np.eye(2)[truth] * 1.8 + rng.normal(0, 1, (800, 2))).astype(np.float32)
+    fold = np.arange(800) // 2 % 5
+    words, other = words_view(sparse.csr_array(dense), labels, 2, fold, rng), vectors_view(vectors, labels, 2, fold, rng)
+    found = [
+        average_precision(wrong, label_doubt(combine([words, view], labels, np.random.default_rng(2)), labels).score)
+        for view in (other, replace(other, name="of words, too"), words)
+    ]
+    assert found[0] > found[1] + 0.03 > found[2] + 0.1
 
 
 def test_one_view_is_left_as_it_is() -> None:
