@@ -19,7 +19,8 @@ _LEVEL = (0.025, 0.975)
 def scores(gold: Ids, predicted: Ids, weights: Reals, metrics: Sequence[str]) -> dict[str, Reals]:
     """Return each metric of each model under each weighting of the rows, all in [0, 1], higher = better.
 
-    ``macro_f1`` is the unweighted mean of F1 over the classes that occur, under the weighting, as gold or as predicted labels.
+    ``macro_f1`` is the unweighted mean of F1 over the classes that occur as gold or as predicted labels. A class none of whose rows a
+    weighting has counts with its F1 on all rows: left out, a rare one that is never recognised would leave a mean that is too high.
 
     Args:
         gold: (n_examples,) label ids.
@@ -56,8 +57,10 @@ def scores(gold: Ids, predicted: Ids, weights: Reals, metrics: Sequence[str]) ->
             found["accuracy"].append(hits.sum(axis=0) / total)
         if expected is not None:
             both = expected + counted(row)
-            f1 = np.divide(2 * hits, both, out=np.zeros_like(hits), where=both > 0)
-            found["macro_f1"].append(f1.sum(axis=0) / (both > 0).sum(axis=0))
+            whole = np.bincount(gold, minlength=classes) + np.bincount(row, minlength=classes)
+            on_all = 2 * np.bincount(gold[row == gold], minlength=classes) / np.maximum(whole, 1)
+            f1 = np.divide(2 * hits, both, out=np.broadcast_to(on_all[:, None], hits.shape).copy(), where=both > 0)
+            found["macro_f1"].append(f1.sum(axis=0) / np.count_nonzero(whole))
     return {metric: np.stack(values, axis=1) for metric, values in found.items()}
 
 

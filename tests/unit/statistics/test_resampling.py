@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import f1_score
 
 from cartograph.statistics.metrics import accuracy, macro_f1
 from cartograph.statistics.resampling import METRICS, interval, paired_test, resampled_scores, scores
@@ -30,10 +31,22 @@ def test_scores_are_those_of_the_metrics(seed: int, rows: int, classes: int) -> 
     weights = np.stack([np.ones(rows), np.bincount(draw, minlength=rows)], axis=1).astype(np.float32)
     found = scores(gold, predicted, weights, METRICS)
     for model, labels in enumerate(predicted):
-        logits = np.eye(classes)[labels]
+        logits, occur = np.eye(classes)[labels], np.union1d(gold, labels)
+        of_class = dict(zip(occur, f1_score(gold, labels, labels=occur, average=None, zero_division=0.0), strict=True))
+        assert found["macro_f1"][0, model] == pytest.approx(macro_f1(logits, gold), abs=1e-12)
+        drawn = np.union1d(gold[draw], labels[draw])
+        of_class |= dict(zip(drawn, f1_score(gold[draw], labels[draw], labels=drawn, average=None, zero_division=0.0), strict=True))
+        assert found["macro_f1"][1, model] == pytest.approx(np.mean(list(of_class.values())), abs=1e-12)
         for weighting, index in enumerate((np.arange(rows), draw)):
             assert found["accuracy"][weighting, model] == accuracy(logits[index], gold[index])
-            assert found["macro_f1"][weighting, model] == pytest.approx(macro_f1(logits[index], gold[index]), abs=1e-12)
+
+
+def test_a_rare_class_that_is_never_recognised_is_in_the_interval_too() -> None:
+    gold = np.append(np.arange(200) % 4, 4)
+    predicted = np.append(np.where(np.arange(200) % 10, np.arange(200) % 4, 0), 0)[None]
+    value = scores(gold, predicted, np.ones((201, 1), np.float32), ["macro_f1"])["macro_f1"][0, 0]
+    rounds = resampled_scores(gold, predicted, ["macro_f1"], 400, np.random.default_rng(0))["macro_f1"][:, 0]
+    assert np.quantile(rounds, 0.025) < value < np.quantile(rounds, 0.975) < value + 0.08
 
 
 def test_the_interval_covers_seeds_as_well_as_rows() -> None:
