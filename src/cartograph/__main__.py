@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Literal
 
 from cartograph.errors import CartographError, InputError, NoColumnError
@@ -219,7 +220,7 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     """Say what was read, and make the folder of the results."""
     from cartograph.ingest.canonical import reasons_phrase
     from cartograph.ingest.joined_labels import joined_sentence
-    from cartograph.ingest.label_forms import forms_sentence
+    from cartograph.ingest.label_forms import blanks_sentence, forms_sentence
     from cartograph.ingest.measurements import measurements_sentence
     from cartograph.ingest.near_copies import near_copies_sentence
     from cartograph.ingest.placeholders import placeholders_sentence
@@ -227,7 +228,9 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
 
     say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     counts = {} if given.labels else rows.ingested.class_counts
-    for sentence in (forms_sentence(counts), placeholders_sentence(counts), joined_sentence(counts), measurements_sentence(counts)):
+    blanks = "" if given.labels else blanks_sentence(rows.given[rows.columns[-1]].iloc[rows.places])
+    of_names = forms_sentence(counts), placeholders_sentence(counts), joined_sentence(counts), measurements_sentence(counts)
+    for sentence in (*of_names, blanks):
         if sentence:
             say(sentence)
     if aside := len(rows.ingested.quarantine):
@@ -241,11 +244,20 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
         say(line)
     if not given.labels and (who := rows.labeller_sentence("--labelled-by ")):
         say(who)
-    folder = Path(given.out or f"{Path(given.file).stem}-audit")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _writable(Path(given.out or f"{Path(given.file).stem}-audit"))
     if len(rows.ingested.info.labels) > 1 or given.labels:
         say("training a model, to see how each row is learnt")
     return folder
+
+
+def _writable(folder: Path) -> Path:
+    """Return a folder, made if it is not there; one that cannot be written to is found out before the training, not after it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
 
 
 def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:

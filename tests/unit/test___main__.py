@@ -177,7 +177,7 @@ def test_class_names_that_differ_in_form_and_placeholders_are_named_on_the_termi
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    labels = ["Yes" if row == 7 else "n/a" if row < 6 else "yes" if row % 2 else "no" for row in range(60)]
+    labels = ["Yes" if row == 7 else "n/a" if row < 6 else "yes" if row % 2 else "no " if row == 8 else "no" for row in range(60)]
     rows = [f"{'good' if row % 2 else 'bad'} w{row},{label}" for row, label in enumerate(labels)]
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
     assert main(["audit", "rows.csv"]) == 0
@@ -185,6 +185,7 @@ def test_class_names_that_differ_in_form_and_placeholders_are_named_on_the_termi
     same = "Some classes may be the same under different names: `Yes` 1 row, `yes` 26; if they are one class, write them alike"
     missing = "Some classes may stand for a missing label: `n/a` 6 rows; if these rows have no label, leave it empty in the data"
     assert same in shown and same in page and missing in shown and missing in page
+    assert "Labels with blanks around them, which are read as without, and left as they are in `cleaned.csv`: 1 (as `no `)." in shown
 
 
 @pytest.mark.slow
@@ -266,6 +267,21 @@ def test_a_file_that_is_not_as_it_was_said_to_be_is_refused_before_anything_that
     (tmp_path / "rows.csv").write_text("text,label\ngood,a\nbad,b\n")
     program = f"import sys; from cartograph.__main__ import main; code = main({['audit', *arguments]}); print(code, 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "2 False\n"
+
+
+def test_a_folder_that_cannot_be_written_to_is_found_out_before_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("text,label\ngood,a\nbad,b\n")
+
+    def refused(dir: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(dir / "tmp1"))
+
+    monkeypatch.setattr("cartograph.__main__.TemporaryFile", refused)
+    assert main(["audit", "rows.csv", "--out", "results"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err == "error: results cannot be read or written: Permission denied.\n" and "training" not in shown.out
 
 
 def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_taken(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cartograph.ingest.misspelt import misspelt
 from cartograph.wording import counted, cut, listing
@@ -76,6 +76,19 @@ def forms_sentence(counts: Mapping[str, int]) -> str:
         return ""
     groups = _groups(_by_most(forms), counts)
     return f"{SAME}: {groups}; if they are one class, write them alike in the data."
+
+
+def blanks_sentence(cells: Iterable[object]) -> str:
+    """Return how many cells are labels with blanks around them, which are read as without; empty where none are.
+
+    >>> blanks_sentence(["yes", "yes ", " no", 1, None])
+    'Labels with blanks around them, which are read as without, and left as they are in `cleaned.csv`: 2 (as `yes `).'
+    """
+    spaced = [cell for cell in cells if isinstance(cell, str) and cell.strip() not in ("", cell)]
+    if not spaced:
+        return ""
+    read = "Labels with blanks around them, which are read as without, and left as they are in `cleaned.csv`"
+    return f"{read}: {len(spaced):,} (as {_shown(spaced[0])})."
 
 
 def forms_condition(counts: Mapping[str, int]) -> str:
