@@ -31,7 +31,7 @@ from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.one_class import one_class_page
-from cartograph.frames.result import FrameAudit, flagged_frame
+from cartograph.frames.result import FrameAudit, class_values, flagged_frame
 from cartograph.frames.rows import Rows, check_epochs, check_threshold, read_rows, warn_of_links
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
@@ -193,7 +193,7 @@ def audit_rows(
     index = rows.given.index[place]
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
     given = rows.given.iloc[place][list(rows.columns)]
-    flagged, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
+    flagged, in_order = flagged_frame(page, index, given, class_values(rows)), np.argsort(place, kind="stable")
     return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows, among)
 
 

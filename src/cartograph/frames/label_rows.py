@@ -14,7 +14,7 @@ import pyarrow as pa
 from cartograph.clean.label_cells import corrected_cells
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
-from cartograph.frames.opened import FileForm, asked_features, opened, other_column, text_names
+from cartograph.frames.opened import FileForm, asked_features, opened, other_column, require_name, text_names
 from cartograph.frames.rows import Rows
 from cartograph.ingest.columns import Columns
 from cartograph.ingest.label_rows import LabelledRows, auditable, ingest_label_rows, require_label_column, with_label_sets
@@ -91,6 +91,8 @@ def read_label_rows(
             audited, too many of them, or no row that can be used.
     """
     names, columns = text_names(text), (labels,) if isinstance(labels, str) else tuple(labels)
+    for column in columns:
+        require_name("labels", column)
     if not columns or len(set(columns)) < len(columns):
         raise InputError(f"labels names {', '.join(columns) or 'no column'}; name one column of lists, or several of 0 and 1, each once.")
     asked = asked_features(names, features)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,9 @@ class FileForm:
     columns: tuple[str, ...] = ()
 
 
+_NUMBERED = "Columns that are numbered get such names by `frame.columns = frame.columns.map(str)`."
+
+
 def other_column(option: str, name: str, read: Sequence[str]) -> tuple[str, ...]:
     """Return the name of the column that an option names beside those that are read, or nothing.
 
@@ -47,8 +50,25 @@ def other_column(option: str, name: str, read: Sequence[str]) -> tuple[str, ...]
 
 
 def text_names(text: str | Sequence[str]) -> list[str]:
-    """Return the text columns, of which one may be given without a list around it."""
-    return [text] if isinstance(text, str) else list(text)
+    """Return the text columns, of which one may be given without a list around it.
+
+    Raises:
+        InputError: a name that is no text.
+    """
+    names = list(text) if isinstance(text, Sequence) and not isinstance(text, str) else [text]
+    for name in names:
+        require_name("text", name)
+    return cast(list[str], names)
+
+
+def require_name(option: str, name: object) -> None:
+    """Check that the name of a column is a text.
+
+    Raises:
+        InputError: it is a number, as of a frame without names of its own.
+    """
+    if not isinstance(name, str):
+        raise InputError(f"`{option}` must be the name of a column, a text, but is {name!r}. {_NUMBERED}")
 
 
 def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tuple[str, ...]:
@@ -137,7 +157,8 @@ def _require_plain_names(frame: pd.DataFrame) -> None:
 def _require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
-            raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.")
+            numbered = f" {_NUMBERED}" if name in {str(column) for column in frame.columns} else ""
+            raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.{numbered}")
         if (number := int((frame.columns == name).sum())) > 1:
             raise InputError(f"the frame has {number} columns {name!r}; rename or drop the others.")
     if not len(frame):

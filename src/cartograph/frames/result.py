@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from cartograph.data.arrays import Array
 from cartograph.errors import InputError
 from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.own_types import typed
@@ -78,7 +79,7 @@ class FrameAudit:
         examples, places = self._page.examples, self._rows.places
         position = dict(zip(self._rows.ingested.examples["uid"].to_pylist(), places.tolist(), strict=True))
         index = self._rows.given.index[[position[uid] for uid in examples["uid"].to_pylist()]]
-        names = np.asarray(self._page.info.labels, dtype=object)
+        names = class_values(self._rows)
         suggested, probability = (table[name].to_numpy() for name in ("suggested", "probability"))
         order = np.argsort(table["rank"].to_numpy(), kind="stable")
         return pd.DataFrame({"probability": probability, "suggested": names[suggested]}, index=index).iloc[order]
@@ -162,17 +163,25 @@ def write_page(page: Audit, path: str | Path) -> Path:
     return file
 
 
-def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame) -> pd.DataFrame:
+def class_values(rows: Rows) -> Array:
+    """Return the classes as the label column of a frame has them, ``(n_classes,)``: numbers, dates or True; else their names."""
+    values = np.empty(len(rows.ingested.info.labels), dtype=object)
+    values[:] = [name if isinstance(own, str) else own for name, own in zip(rows.ingested.info.labels, rows.spelled, strict=True)]
+    return values
+
+
+def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame, names: Array | None = None) -> pd.DataFrame:
     """Return the suspects of a page's audit, the most doubtful first.
 
     Args:
         page: the audit; its suspects are in the order of its measures.
         index: (n_examples,) names of these rows.
         given: (n_examples, …) columns of theirs to begin with; one with the name of an added column has `` (given)`` behind its own.
+        names: (n_classes,) what the classes are called (``class_values``); None: their names.
     """
     assert page.suspects is not None
     table, rows = page.suspects.rows, page.flagged
-    names = np.asarray(page.info.labels, dtype=object)
+    names = np.asarray(page.info.labels, dtype=object) if names is None else names
     columns = {name: table[name].to_numpy(zero_copy_only=False)[rows] for name in ("suggested", "probability", "reason")}
     own = given.rename(columns={name: f"{name} (given)" for name in columns})
     return own.iloc[rows].set_axis(index[rows]).assign(**(columns | {"suggested": names[columns["suggested"]]}))

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cartograph.data.arrays import Array, Bools, Floats32, Integers, Integers32
+from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
-from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, source_of, text_names
+from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, require_name, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import Columns, File, parts_of
 from cartograph.ingest.labeller_names import labeller_sentence
@@ -61,6 +61,17 @@ class Rows:
         """The place in ``given`` of each row of ``ingested.examples``."""
         places: Integers = np.searchsorted(self.numbers, self.ingested.examples[ROW].to_numpy())
         return places
+
+    @property
+    def spelled(self) -> list[Any]:
+        """What each class is called most often in the rows, ``(n_classes,)``, of several the first: a text, or a number, a date, True."""
+        counts = Counter(
+            zip(self.ingested.examples[LABEL].to_pylist(), self.given[self.columns[-1]].iloc[self.places].tolist(), strict=True)
+        )
+        names: list[Any] = list(self.ingested.info.labels)
+        for (label, value), _ in reversed(counts.most_common()):
+            names[label] = value
+        return names
 
     @property
     def not_read(self) -> dict[str, list[object]]:
@@ -133,21 +144,13 @@ class Rows:
         after = labels[stays][order]
         if (before == after).all():
             return chosen
-        own = self.given.iloc[self.places][self.columns[-1]].to_numpy()
-        spelled = {number: _most_given(own[self.ingested.examples["label"].to_numpy() == number]) for number in np.unique(after)}
-        label = self.columns[-1]
+        spelled, label = self.spelled, self.columns[-1]
         changed = [None if one == two else spelled[two] for one, two in zip(before, after, strict=True)]
         new = {label: [old if own is None else own for old, own in zip(chosen[label], changed, strict=True)]}
         if self.form is not None and (outer := outer_column(self.file.batch.table.column_names, label)) is not None:
             cells = [cell.tolist() if hasattr(cell, "tolist") else cell for cell in chosen[outer]]
             new[outer] = with_items(cells, outer, label, changed)
         return chosen.assign(**new)
-
-
-def _most_given(values: Array) -> Any:
-    """Return what a class is called most often, of several the first: blanks around a name, and its type, are not part of it."""
-    counts = Counter(values.tolist())
-    return max(values, key=lambda value: counts[value])
 
 
 def read_rows(
@@ -175,6 +178,7 @@ def read_rows(
             row that can be used.
     """
     names = text_names(text)
+    require_name("label", label)
     asked = asked_features(names, features)
     if label in (*names, *asked):
         raise InputError(f"column {label!r} is the label, and named in `{'features' if asked else 'text'}`, too; leave it out there.")

@@ -171,7 +171,9 @@ def test_the_suspects_are_those_of_the_steps(project: Path, frame: pd.DataFrame,
 def test_labels_and_an_index_that_are_no_strings_are_taken(frame: pd.DataFrame) -> None:
     numbered = frame.assign(label=(frame["label"] == "pos").astype(int)).set_axis(np.arange(600) * 2)
     found = audit(numbered, text="text", label="label", epochs=2)
-    assert set(found.suspects["suggested"]) <= {"0", "1"} and set(found.suspects["label"]) <= {0, 1}
+    for suggested in (found.suspects["suggested"], found.ranking["suggested"]):
+        assert {(name, type(name)) for name in suggested} <= {(0, int), (1, int)}
+    assert set(found.suspects["label"]) <= {0, 1}
     assert set(found.suspects.index) <= set(numbered.index)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -69,6 +70,17 @@ def test_the_columns_may_have_the_names_of_the_projects_own() -> None:
 def test_what_cannot_be_read_is_refused(data: pd.DataFrame | str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_rows(data, "text", "label")
+
+
+def test_of_columns_that_are_numbered_it_says_how_to_name_them() -> None:
+    frame = pd.DataFrame([["good day", "yes"], ["bad day", "no"]])
+    way_out = re.escape("Columns that are numbered get such names by `frame.columns = frame.columns.map(str)`.")
+    for text, label in ((0, "1"), ("0", 1), ([0], "1")):
+        with pytest.raises(InputError, match=f"must be the name of a column, a text, but is [01]. {way_out}"):
+            read_rows(frame, text, label)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"the frame has no column '0'; its columns are 0, 1. {way_out}"):
+        read_rows(frame, "0", "1")
+    assert read_rows(frame.set_axis(frame.columns.map(str), axis=1), "0", "1").ingested.info.labels == ("no", "yes")
 
 
 def test_a_table_of_features_is_read_by_all_its_columns_or_by_those_that_are_named() -> None:
