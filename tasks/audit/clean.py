@@ -25,7 +25,7 @@ from tasks.audit.decisions import (
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import files_of, read_files, sources_of
-from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.step import Inputs, Out, Step
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
@@ -268,5 +268,4 @@ STEP = Step(
     outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
     libraries=("great-expectations", "numpy", "pyarrow", "scikit-learn", "scipy"),
     reads=("ingest", "noise"),
-    hints=Hints(persistent=(SHEET,)),
 )

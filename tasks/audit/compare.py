@@ -13,7 +13,7 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.wording import counted
 from tasks.audit.parameters.ingest import Sources
-from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
     from cartograph.audits.changes import AuditChanges
@@ -158,5 +158,4 @@ STEP = Step(
     outputs=(DATA, METRICS),
     libraries=("numpy", "pandas", "pyarrow", "scipy"),
     reads=("ingest",),
-    hints=Hints(persistent=(DATA,)),
 )

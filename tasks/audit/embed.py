@@ -93,5 +93,5 @@ STEP = Step(
     outputs=(_DATA,),
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
     when=needs_encoder,
-    hints=Hints(resources="gpu", persistent=(_DATA,)),
+    hints=Hints(resources="gpu"),
 )

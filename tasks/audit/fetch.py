@@ -171,5 +171,5 @@ STEP = Step(
     outputs=(FETCHED,),
     when=is_wanted,
     reads=("ingest",),
-    hints=Hints(persistent=(FETCHED,), always=lambda settings: settings.of(Fetch).follow),
+    hints=Hints(always=lambda settings: settings.of(Fetch).follow),
 )

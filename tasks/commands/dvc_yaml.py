@@ -72,13 +72,12 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     names = step.outputs_of(workspace.settings)
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]
-    stage["outs"] = [
-        {_from_root(workspace, name): {"persist": True}} if name in step.hints.persistent else _from_root(workspace, name) for name in outs
-    ]
+    # DVC removes outputs before it runs a stage, even if another audit of the workspace is reading them; a step replaces its own itself.
+    stage["outs"] = [{_from_root(workspace, name): {"persist": True}} for name in outs]
     if step.hints.always(workspace.settings):
         stage["always_changed"] = True
     if metrics:
-        stage["metrics"] = [{_from_root(workspace, name): {"cache": False}} for name in metrics]
+        stage["metrics"] = [{_from_root(workspace, name): {"cache": False, "persist": True}} for name in metrics]
     return stage
 
 

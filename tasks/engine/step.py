@@ -129,7 +129,6 @@ class Hints:
     Attributes:
         resources: ``gpu`` where it uses an accelerator if there is one: such steps run one at a time.
         plots: files among its outputs that `dvc plots` draws, each with DVC's ``x``, ``y``, ``title`` and ``template``; an image has none.
-        persistent: the outputs that the step reads when it runs again, such as a sheet that a person filled in: DVC leaves them in place.
         always: whether an audit runs it even where it is fresh, because it looks at what changes without any file here.
         needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports those versions.
         environment: environment variables that decide where its result goes.
@@ -138,7 +137,6 @@ class Hints:
 
     resources: Literal["cpu", "gpu"] = "cpu"
     plots: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    persistent: Paths = ()
     always: Callable[[Settings], bool] = field(default=_never)
     needs_versions: bool = False
     environment: Paths = ()

@@ -26,7 +26,7 @@ from tasks.audit.decisions import (
 )
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import sources_of
-from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.step import Inputs, Out, Step
 from tasks.labels.ingest import DECISIONS as ANSWERS
 from tasks.labels.ingest import ROWS, Ingest, inputs_of, read_labels
 
@@ -227,5 +227,4 @@ STEP = Step(
     outputs=(DATA, selection_file("cleaned"), SHEET, TASKS, CONFIGURATION, METRICS),
     libraries=("great-expectations", "numpy", "pyarrow"),
     reads=("ingest",),
-    hints=Hints(persistent=(SHEET,)),
 )

@@ -240,8 +240,11 @@ def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     said = " ".join(second.stderr.split())
     assert f"is busy: `python -m flows.audit --workspace .` (process {first.pid} on " in said
     assert "wait for it to end, or stop it." in said
-    first.communicate(timeout=600)
-    assert first.returncode == 0
+    ingested = sorted((audited.path / "data" / "ingest").iterdir())
+    assert "is busy" in " ".join(audited.run("dvc", "repro", code=255).stderr.split())
+    assert ingested and {*ingested} <= {*(audited.path / "data" / "ingest").iterdir()}, "DVC removed what the audit reads"
+    shown = first.communicate(timeout=600)[0]
+    assert first.returncode == 0, shown
     audited.params(SMALL)
 
 

@@ -36,7 +36,7 @@ def test_a_workspace_is_made_and_said_how_it_was_understood(films: str, project:
     assert [step.name for step in steps_of(space.settings)] == [step.name for step in LABELS_STEPS if step.name not in ("fetch", "embed")]
     stages = yaml.safe_load((space.path / "dvc.yaml").read_text())["stages"]
     assert list(stages) == [step.name for step in steps_of(space.settings)]
-    assert "workspaces/films/reports/suspects.csv" in stages["noise"]["outs"]
+    assert {"workspaces/films/reports/suspects.csv": {"persist": True}} in stages["noise"]["outs"]
 
 
 def test_columns_of_0_and_1_are_named_with_commas(project: Path) -> None:
