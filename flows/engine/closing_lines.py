@@ -41,7 +41,7 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
                 console.say(f"           {line}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
-            console.say(f"Warning    {_unsaid(finding['sentence'], said)}")
+            console.say(f"Warning    {_from_here(_unsaid(finding['sentence'], said), space)}")
     if report.exists():
         console.say(f"Report     {report.relative_to(project_root())}")
     if not waiting and getattr(space.settings.get("publish"), "enabled", False):
@@ -54,6 +54,12 @@ def _unsaid(sentence: str, said: tuple[str, ...] | None) -> str:
     """Return a gate's sentence without the detail that the sentence of the audit has already."""
     gate, _, detail = sentence.partition(": ")
     return f"{gate}." if said is not None and detail and said[0].startswith(detail.rstrip(".")) else sentence
+
+
+def _from_here(sentence: str, space: Workspace) -> str:
+    """Return a gate's sentence with its file from where the command runs, and not from the workspace, as pages have it."""
+    folder = "" if space.path == project_root() else f"{space.path.relative_to(project_root()).as_posix()}/"
+    return sentence.replace("(all: data/", f"(all: {folder}data/")
 
 
 def _print_runs(space: Workspace) -> None:

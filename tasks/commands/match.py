@@ -101,7 +101,7 @@ def match(
             found = found.only(np.cumsum(found.probability) >= precision * np.arange(1, len(found.left) + 1))
             least = Threshold(float(found.score.min())) if len(found.left) else least
         write_whole(target, _content(target, _table(found, sides, clusters)))
-    _tell(found, least, target, sides, one_to_one)
+    _tell(found, least, target, sides, one_to_one, unstated=not space.settings.of(Pairs).test)
     if not matcher.calibrated:
         say("Fewer than 3 labels of one kind say how alike records that match are: the probabilities are guessed from likeness alone.")
 
@@ -268,7 +268,7 @@ def _content(target: Path, table: pa.Table) -> bytes:
     return bytes(buffer.getvalue())
 
 
-def _tell(found: Matches, least: Threshold, target: Path, sides: _Sides, unique: bool) -> None:
+def _tell(found: Matches, least: Threshold, target: Path, sides: _Sides, unique: bool, *, unstated: bool) -> None:
     import numpy as np
 
     from cartograph.pairs.matcher.model import probability
@@ -278,7 +278,8 @@ def _tell(found: Matches, least: Threshold, target: Path, sides: _Sides, unique:
     if not least.positives and len(found.left):
         say(f"Judging by their probabilities, {100 * float(found.probability.mean()):.1f} % of them are right; nobody has checked.")
     if least.positives:
-        right = f"{100 * least.precision:.1f} % of the matches are right and " if least.precision == least.precision else ""
+        share, why = f"{100 * least.precision:.1f} % of the matches are right", ", where pairs that nobody has stated count as wrong,"
+        right = f"{f'at least {share}{why}' if unstated else share} and " if least.precision == least.precision else ""
         say(
             f"Judging by the collection's dev split, at this probability, {right}{100 * least.recall:.1f} % of its "
             f"{least.positives:,} true pairs are found"

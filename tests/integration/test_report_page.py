@@ -338,7 +338,7 @@ def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
 def test_where_wrong_labels_are_counted_a_suspect_has_a_probability(opened: Opener, tmp_path: Path) -> None:
     page = opened(build(tmp_path, counted=True))
     expect(page.locator("h1")).to_contain_text("About 18 of 300 labels are wrong (95\u00a0% CI 9 to 30); ")
-    expect(page.locator("header")).to_contain_text("the number is up to 90 if errors gather on hard rows")
+    expect(page.locator("header")).to_contain_text("Not in that number are errors that follow a rule")
     section = page.locator("#suspects")
     assert section.locator("th", has_text="Probability").count() == 1
     section.locator("button.opener").first.click()

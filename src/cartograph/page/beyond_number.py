@@ -14,31 +14,23 @@ from cartograph.wording import about, count, counted
 
 
 def beyond_interval(audit: Audit) -> list[str]:
-    """Return which errors the interval leaves out; once people have looked, what they show."""
+    """Return which errors the interval leaves out; once people have looked, what they show, too."""
+    found = [] if audit.reviewed is None else ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong") if record.get("calibrated") else record.get("between")
-    if audit.reviewed is not None:
-        return ["" if blind_number(audit) else contradicted(audit.reviewed), _errors_go_on(audit)]
-    if wrong is None or blind_number(audit):
-        return []
-    most = if_all_hard_rows(wrong)
-    if not most:
-        return []
+    if wrong is None or blind_number(audit) or not if_all_hard_rows(wrong):
+        return found
     rule = "that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [f"{BEYOND} {rule}; the number is {most}."]
+    return [*found, f"{BEYOND} {rule}."]
 
 
 def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
     """Return how many labels may be wrong beyond the interval; empty where that is hardly more.
 
     Args:
-        wrong: how many labels are wrong, or between which numbers that lies (of earlier audits without ``scattered``).
+        wrong: how many labels are wrong, or between which numbers that lies.
     """
-    high = wrong["high"]
-    if wrong["most"] < high + 2:
-        return ""
-    allowed = wrong.get("scattered", high) < high
-    return f"up to {about(wrong['most'])} if {'nearly all hard rows are wrong' if allowed else 'errors gather on hard rows'}"
+    return "" if wrong["most"] < wrong["high"] + 2 else f"up to {about(wrong['most'])} if nearly all hard rows are wrong"
 
 
 def outcomes(audit: Audit) -> list[str]:
@@ -70,7 +62,7 @@ def words_alone(audit: Audit) -> list[str]:
     if "vectors=" in made.command or embed.get("pretrained") or embed.get("file") or train.get("pretrained"):
         return []
     way = "`embed.pretrained` in params.yaml" if made.command.startswith("make audit") else "in Python `vectors=` of `cartograph.audit`"
-    return [f"No encoder read the texts: of such labels the vectors of a pretrained encoder often say far more ({way})."]
+    return [f"No encoder read the texts: where words say little of labels, the vectors of a pretrained encoder often say far more ({way})."]
 
 
 def contradicted(found: Reviewed) -> str:

@@ -31,7 +31,7 @@ def wrong_by_class(audit: Audit) -> Table | None:
         Column("Labels", "count", "about how many, by estimate"),
         Column("95\u00a0% CI"),
         Column("Of the label", "share", "of the rows with the given label"),
-        Column("At most", "count", "if errors gather on hard rows"),
+        Column("At most", "count", "if nearly all hard rows are wrong"),
     ]
     cells: list[tuple[str | float, ...]] = []
     for pair in found[:_LISTED]:

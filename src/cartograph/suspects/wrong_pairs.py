@@ -28,7 +28,7 @@ class WrongPair:
         low, high: interval, meant for 95 % where errors do not gather on hard rows: its width was set beforehand, and in planted sets of
             four kinds of texts with even, one-way and careless errors it held the true number of 301 of 314 pairs (where errors gather
             on hard rows, of 86 of 132).
-        most: how many of these rows the models take for that class (at least ``high``), if errors gather on hard rows.
+        most: how many of these rows the models take for that class (at least ``high``), if nearly all hard rows are wrong.
     """
 
     given: int

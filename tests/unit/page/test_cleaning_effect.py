@@ -157,8 +157,8 @@ def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_wa
     asked = undecided(1)
     asked = replace(asked, arms={**(asked.arms or {}), "asked": "decisions-only", "recommended": "drop"})
     assert kept.format("1 of them", "since clean.recipe is decisions-only") in verdict(replace(suspects, cleaning=asked)).sentence
-    assert any(line.endswith("; the number is up to 9 if errors gather on hard rows.") for line in verdict(suspects).lines)
+    assert any(line.startswith("Not in that number are errors that follow a rule") for line in verdict(suspects).lines)
     few = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.9})
-    assert not any("gather" in line for line in verdict(few).lines)
+    assert not any("follow a rule" in line for line in verdict(few).lines)
     sentence = verdict(replace(suspects, cleaning=undecided(0, 5))).sentence
     assert "2 rows are suspects, none of them sure enough to change automatically (at 0.8 or more);" in sentence

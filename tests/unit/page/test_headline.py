@@ -101,7 +101,9 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
 
     said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=5.0, most=8.0)
     assert "how many of all others are wrong cannot be estimated more closely than 0 to 3 (95\u00a0% CI): " in said
-    assert "How many of the labels that nobody looked at are wrong: 0 to 3 (95\u00a0% CI), up to 5 if errors gather on hard rows." in said
+    assert (
+        "How many of the labels that nobody looked at are wrong: 0 to 3 (95\u00a0% CI), up to 5 if nearly all hard rows are wrong." in said
+    )
     said = after({"u1": True, "u2": True}, low=4.0, high=5.0, most=6.0)
     assert "closely than 2 to 3 (95\u00a0% CI)" in said
     said = after({f"u{row}": False for row in range(6)}, low=0.0, high=6.0, most=7.0)

@@ -51,10 +51,11 @@ def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_e
 ) -> None:
     monkeypatch.setattr(closing_lines, "came_to_gates", lambda space, error: True)
     gates = ["1 problem with the map, at or above the 1 of `a`: It has not learnt. Raise x.", "3 of 9 labels look wrong: all of them."]
+    gates.append("5 rows could not be used, at or above the 5 % of `q`: 5 no label (all: data/ingest/quarantine.parquet).")
     monkeypatch.setattr(closing_lines, "findings", lambda space: [{"outcome": "warned", "sentence": sentence} for sentence in gates])
-    space = make_workspace(project)
+    space = make_workspace(project / "workspaces/own")
     page = space.path / "reports/report.html"
-    page.parent.mkdir(exist_ok=True)
+    page.parent.mkdir(parents=True, exist_ok=True)
     lines = [
         "9 of the 90 rows have the text of another row under another label: look.",
         "`code` tells it: wrong labels cannot be found.",
@@ -68,6 +69,7 @@ def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_e
     assert [line for line in shown if line.startswith("Warning")] == [
         "Warning    1 problem with the map, at or above the 1 of `a`.",
         "Warning    3 of 9 labels look wrong: all of them.",
+        f"Warning    {gates[2].replace('data/', 'workspaces/own/data/')}",
     ]
 
 
