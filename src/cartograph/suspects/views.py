@@ -6,7 +6,9 @@ explains hardly. Half of the fitted and half of these was never far from the bet
 (``benchmarks/noise.py`` has others).
 
 What an encoder's vectors say beside words is a third part of its own. Whoever labels by the words, as a list of them or a model does, errs
-where these mislead, and models of words repeat the error: under the fitted weights they would count the more for it.
+where these mislead, and models of words repeat the error: under the fitted weights they would count the more for it. On eight sets average
+precision rises by .02 for the mistakes of a forest on words (.46 in place of .44) and by .01 for those of a naive Bayes; of errors that do
+not depend on the text it falls by .003.
 """
 
 from __future__ import annotations
