@@ -154,11 +154,14 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     from cartograph.frames.audit import audit_rows
     from cartograph.frames.closing import write_and_say
 
-    with watched() as (trained, judged):
-        found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
+    with watched() as (trained, judged, compared):
+        found = audit_rows(
+            rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged, compared=compared
+        )
+        done = found.changes(given.recipe)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
-    write_and_say(found, folder, rows.ingested, part, found.changes(given.recipe), given.recipe)
+    write_and_say(found, folder, rows.ingested, part, done, given.recipe)
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -176,7 +179,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.closing import write_and_say
     from cartograph.frames.several_labels import audit_labels
 
-    with watched() as (trained, judged):
+    with watched() as (trained, judged, _):
         found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     done = (

@@ -358,7 +358,9 @@ def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
     monkeypatch.setattr("sys.stderr", shown)
     assert main(["audit", "rows.csv"]) == 0
     lines = shown.getvalue().split("\r\x1b[K")
-    assert (" examples, " in capsys.readouterr().out) is not terminal
+    said = capsys.readouterr().out
+    assert (" examples, " in said) is not terminal
+    assert ("  10 of 10 folds of models, judging labels, " in said) is not terminal
     if not terminal:
         assert lines == [""]
         return

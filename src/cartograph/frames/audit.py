@@ -161,6 +161,7 @@ def audit_rows(
     seed: int = 13,
     progress: Progress | None = None,
     judged: Progress | None = None,
+    compared: Progress | None = None,
 ) -> FrameAudit:
     """Audit rows that were read; arguments and errors as those of ``audit``.
 
@@ -172,6 +173,7 @@ def audit_rows(
         seed: see ``audit``.
         progress: called with (rows trained on, rows to train on).
         judged: called with (folds done, folds) of the models that judge the labels.
+        compared: called with (folds done, folds) of those that compare ways of cleaning, when these are asked for.
     """
     examples = rows.ingested.examples
     order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
@@ -194,7 +196,7 @@ def audit_rows(
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
     given = rows.given.iloc[place][list(rows.columns)]
     flagged, in_order = flagged_frame(page, index, given, class_values(rows)), np.argsort(place, kind="stable")
-    return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows, among)
+    return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows, among, compared)
 
 
 def _train(

@@ -16,6 +16,7 @@ from cartograph.clean.arms import Again, Arm, ArmChoice
 from cartograph.clean.cleaning import too_many_phrase
 from cartograph.clean.decisions import Decision
 from cartograph.clean.recommended import doubted_again, recommended_arm
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
 from cartograph.page.headline import PRECISION
@@ -51,11 +52,13 @@ class CleanedRows:
         rows: as they were read.
         suspects: what was found of them.
         among: returns what finds suspects among some of them; None where none could be found.
+        compared: called with (folds done, folds) while ways of cleaning are compared.
     """
 
     rows: Rows
     suspects: Suspects
     among: Callable[[], Among] | None = None
+    compared: Progress | None = None
 
     def frame(self, recipe: Recipe) -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order; ``down-weight`` adds the column ``weight``.
@@ -146,6 +149,7 @@ class CleanedRows:
             unknown=record.get("unknown"),
             again=again,
             preferred=() if self._arms["drop"].spared else _PREFERRED,
+            progress=self.compared,
         )
 
     def _again(self, among: Callable[[], Among], examples: pa.Table, arms: Mapping[Arm, cleaning.Cleaning]) -> Again:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +58,7 @@ def text_names(text: str | Sequence[str]) -> list[str]:
     names = list(text) if isinstance(text, Sequence) and not isinstance(text, str) else [text]
     for name in names:
         require_name("text", name)
-    return cast(list[str], names)
+    return names
 
 
 def require_name(option: str, name: object) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cartograph.data.arrays import Array
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.own_types import typed
@@ -48,6 +49,7 @@ class FrameAudit:
     _page: Audit
     _rows: Rows | None
     _among: Callable[[], Among] | None = None
+    _compared: Progress | None = None
 
     @property
     def between(self) -> Between | None:
@@ -121,7 +123,7 @@ class FrameAudit:
     def _cleaned_rows(self) -> CleanedRows:
         if self._rows is None or self._page.suspects is None:
             raise InputError("this audit has no frame whose rows could be kept; use `.suspects.index`, the uids of the suspects.")
-        return CleanedRows(self._rows, self._page.suspects, self._among)
+        return CleanedRows(self._rows, self._page.suspects, self._among, self._compared)
 
     def _repr_html_(self) -> str:
         """Return the numbers and the map, for a notebook."""

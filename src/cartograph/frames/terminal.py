@@ -22,17 +22,21 @@ _CLEAR = "\r\x1b[K"
 
 
 @contextmanager
-def watched() -> Iterator[tuple[Progress, Progress | None]]:
-    """Show how far an audit is while the block runs: yields what its training, and the models that judge its labels, call.
+def watched() -> Iterator[tuple[Progress, Progress, Progress]]:
+    """Show how far an audit is while the block runs.
 
-    On a terminal in a line that is written over, once a part takes long; elsewhere a training says so in a line from time to time.
+    Yields what its training, the models that judge its labels, and those by which ways of cleaning are compared, call. On a terminal it is
+    a line that is written over, once a part takes long; elsewhere a line from time to time.
     """
+    folds, judging, comparing = "folds of models", "judging labels", "comparing ways of cleaning"
     with _interruptible() as stopped:
         if not sys.stderr.isatty():
-            yield _stopping(_lines(), stopped), None
+            parts = _lines("examples"), _lines(f"{folds}, {judging}"), _lines(f"{folds}, {comparing}")
+            yield _stopping(parts[0], stopped), _stopping(parts[1], stopped), _stopping(parts[2], stopped)
             return
         try:
-            yield _stopping(_line("training", "examples"), stopped), _stopping(_line("judging labels", "folds of models"), stopped)
+            drawn = _line("training", "examples"), _line(judging, folds), _line(comparing, folds)
+            yield _stopping(drawn[0], stopped), _stopping(drawn[1], stopped), _stopping(drawn[2], stopped)
         finally:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
@@ -89,14 +93,14 @@ def _line(part: str, unit: str) -> Progress:
     return update
 
 
-def _lines() -> Progress:
+def _lines(of: str) -> Progress:
     started = said = time.monotonic()
 
     def update(done: int, total: int) -> None:
         nonlocal said
         if time.monotonic() - said >= EVERY_SECONDS:
             said = time.monotonic()
-            say(f"  {done:,} of {total:,} examples, {said - started:.0f} s")
+            say(f"  {done:,} of {total:,} {of}, {said - started:.0f} s")
 
     return update
 
