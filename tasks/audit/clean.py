@@ -93,7 +93,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, examples)
-    tell_passed_over(inputs.get(DECISIONS), examples)
+    passed_over = tell_passed_over(inputs.get(DECISIONS), examples)
     found = read_json(inputs[FOUND])
     ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(found["calibrated"]))
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
@@ -135,6 +135,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
         write_parquet(subset, out[selection_file(name)])
     write_json(folder / Path(ARMS).name, {"asked": params.recipe, "used": recipe, **choice.content()})
     described = {**version(examples, cleaned, cleaning.changes), "recipe": recipe, "too_many": list(cleaning.too_many)}
+    described["passed_over"] = passed_over
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)

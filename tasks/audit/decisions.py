@@ -52,14 +52,16 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
     return settle([decision for decision in kept if is_current(decision, checks)], given)
 
 
-def tell_passed_over(path: Path | None, examples: pa.Table) -> None:
-    """Print which decisions do not count, since their rows are gone or have changed."""
+def tell_passed_over(path: Path | None, examples: pa.Table) -> list[str]:
+    """Print, and return, which decisions do not count, since their rows are gone or have changed: a sentence each reason."""
     from cartograph.clean.stale_decisions import passed_over
 
     given, _ = given_labels(examples)
     checks, kept = kept_decisions(path, examples)
-    for sentence in passed_over(kept, given, checks):
+    said = passed_over(kept, given, checks)
+    for sentence in said:
         say(f"{DECISIONS}: {sentence}")
+    return said
 
 
 def kept_decisions(path: Path | None, examples: pa.Table) -> tuple[dict[str, str], list[Decision]]:

@@ -83,7 +83,10 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
         ends = " to ".join(f"{metrics[f'people.last.average_precision.{end}']:.3f}" for end in ("low", "high"))
         return f"best {best} of {len(collect.methods)} methods, AP {by_answers:.3f} by people's answers (95 % CI {ends})"
     low = " (too low: unstated test pairs count as negative)" if partly else ""
-    return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f}{low} of {len(collect.methods)} methods"
+    reached = [metrics[f"{method}.average_precision"] for method in collect.methods]
+    if len(reached) > 1 and max(reached) == min(reached):
+        return f"AP {max(reached):.3f}{low} by each of {len(reached)} methods"
+    return f"best {best}, AP {max(reached):.3f}{low} of {len(reached)} methods"
 
 
 def _an_hour(arms: Sequence[RoundResult], by_people: TestByPeople, seed: int, *, partly: bool) -> Forecast:

@@ -74,7 +74,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     decisions = decisions_in(inputs.get(DECISIONS), answers)
     require_own_answers(decisions.values(), answers)
     require_sheet_saved(out.workspace, answers)
-    tell_passed_over(inputs.get(DECISIONS), answers)
+    passed_over = tell_passed_over(inputs.get(DECISIONS), answers)
     names = dataset_info(rows.schema).labels
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     row = order // len(names)
@@ -95,6 +95,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     left = cleaned_examples(answers, cleaning)
     write_parquet(left.select(SUBSET.names).cast(SUBSET).sort_by(UID), out[selection_file("cleaned")])
     described = version(rows, cleaned, cleaning.changes) | {"dropped": int((~kept).sum()), "recipe": params.recipe}
+    described["passed_over"] = passed_over
     write_json(folder / "version.json", described)
     write_json(folder / "arms.json", {"asked": params.recipe, "used": params.recipe, "recommended": None, "arms": {}, "reason": ""})
     validation = validate_cleaning(answers, left, cleaning.changes, files=files, bound=params.max_class_change)

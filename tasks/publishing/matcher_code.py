@@ -27,6 +27,9 @@ def _declare() -> None:
             values = {name: [None if pd.isna(value) else str(value) for value in model_input[name]] for name in model_input}
             return pd.Series(self.known.probabilities(values), index=model_input.index, name="probability")
 
+    # Nor can it use these, of which it warns as well; the signature is saved with the model.
+    Matching.predict.__annotations__.clear()
+
     class PublishedMatcher(Matching, PythonModel):
         """The same, as MLflow knows it."""
 

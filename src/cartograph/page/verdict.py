@@ -60,6 +60,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _criticals(audit),
         _since(audit),
         [*whole_classes(audit), too_many_classes(audit)],
+        [] if audit.cleaning is None else audit.cleaning.version.get("passed_over", []),
         [
             shifted_sentence(audit),
             filled_sentence(audit),

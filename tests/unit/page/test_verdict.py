@@ -261,3 +261,14 @@ def test_where_words_say_little_an_encoder_is_named_that_had_no_say(
         assert [line.endswith(str(end)) for line in lines] == [True] * (end is not None)
     known = with_suspects(made, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
     assert not any(line.startswith("Words alone") for line in verdict(known).lines)
+
+
+def test_decisions_that_are_passed_over_and_errors_by_a_rule_are_said_once_people_have_looked(audit: Audit) -> None:
+    counted = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "scattered": 4.0, "most": 9.0})
+    cleaning = with_cleaning(audit).cleaning
+    assert cleaning is not None
+    sentence = "1 of 2 decisions is passed over, since the rows are no longer in the train set."
+    version = {**cleaning.version, "passed_over": [sentence]}
+    seen = replace(counted, cleaning=replace(cleaning, version=version, decided=pa.table([["u0"], [False]], schema=DECIDED)))
+    assert seen.reviewed is not None and sentence in verdict(seen).lines
+    assert any(line.startswith(f"{BEYOND} that follow a rule") for line in verdict(seen).lines)

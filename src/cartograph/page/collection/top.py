@@ -19,10 +19,11 @@ def top(collection: Collection) -> Verdict:
     best, metrics, task = collection.best, collection.metrics, collection.task
     ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
     precision = percent(metrics[f"{best}.{_MEASURE}"], 1)
-    sentence = (
-        f"Labels chosen by {phrase_of(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
-        f"of which 1 in {count(ratio)} is positive"
-    )
+    over = f"over all {count(int(task['test.pairs']))} test pairs, of which 1 in {count(ratio)} is positive"
+    if _in_vain(collection):
+        sentence = f"Average precision is {precision} {over}; the labels have made no measurable difference so far"
+    else:
+        sentence = f"Labels chosen by {phrase_of(best)} gave {precision} average precision {over}"
     figures = (
         Figure("Average precision", precision, f"{phrase_of(best)}; 95 % interval {metric_interval(metrics, f'{best}.{_MEASURE}')}"),
         Figure(
@@ -143,6 +144,12 @@ def _hidden(collection: Collection) -> str:
         f"{percent(accuracy, 1)} accuracy; over all pairs its average precision is "
         f"{percent(collection.metrics[f'{name}.{_MEASURE}'], 1)}."
     )
+
+
+def _in_vain(collection: Collection) -> bool:
+    """Return whether a matcher that knows the labels is not measurably better or worse than one that knows none."""
+    change = collection.difference(UNTRAINED)
+    return change is not None and f"{UNTRAINED}.{_MEASURE}" in collection.metrics and change["low"] <= 0 <= change["high"]
 
 
 def _worth(collection: Collection) -> str:

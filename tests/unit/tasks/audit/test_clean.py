@@ -259,6 +259,11 @@ def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there
     metrics = audit.content("reports/clean.metrics.json")
     assert [metrics[name] for name in ("suspects.kept", "suspects.open", "decisions.changed")] == [1, 1, 2]
     assert audit.uid[4] not in (audit.path / "reports/review.csv").read_text()
+    assert audit.content("data/clean/version.json")["passed_over"] == []
+    audit.decide(f"{audit.uid[4]},keep,,Ann,fine", "gone,drop,,Bob,")
+    audit.clean()
+    (sentence,) = audit.content("data/clean/version.json")["passed_over"]
+    assert sentence.startswith("1 of 2 decisions is passed over, since the rows are no longer in the train set")
     (audit.path / "review/decisions.csv").unlink()
     assert audit.clean().receipt == first
 
