@@ -62,8 +62,8 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
 
 def _sets(sets: Sequence[EvaluationLabels]) -> Table:
     columns = [Column("Set"), Column("Labels", "count"), Column("Suspects", "count")]
-    ends = ("From", "of the 95 % interval"), ("To", "if errors gather on hard rows, too")
-    columns += [Column(title, "count", meaning) for title, meaning in (("Wrong", "about how many, by estimate"), *ends)]
+    meant = ("From", "of the 95 % interval"), ("To", "if errors gather on hard rows, too")
+    columns += [Column(title, "count", meaning) for title, meaning in (("Wrong", "about how many, by estimate"), *meant)]
     cells: list[Sequence[Cell]] = []
     for one in sets:
         wrong = one.record.get("wrong")
