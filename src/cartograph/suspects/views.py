@@ -34,6 +34,9 @@ from cartograph.suspects.mixture import fit_mixture
 WORDS, VECTORS = "words", "vectors"
 """Names of views."""
 
+OF_VECTORS = 1 / 6
+"""What vectors count beside words, whatever the labels make likelier."""
+
 PENALTIES = (1.0, 0.3)
 OF_OPTIONS = (1.0, 0.3, 0.1)
 SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
@@ -225,10 +228,12 @@ def combine(views: Sequence[View], labels: Integers, rng: np.random.Generator) -
     entropy, rows = entropy_of(labels), np.arange(len(labels))
     explained = [max(explained_share(view.probabilities[rows, labels], entropy), _LEAST) for view in views]
     weighted = _mixed(np.average(logs, axis=0, weights=explained).astype(np.float32)[None], labels, rng)[0]
-    parts = [fitted, weighted]
+    mean: Floats32 = np.mean([_centred_logs(fitted), _centred_logs(weighted)], axis=0)
     if any(view.name == WORDS for view in views):
-        parts += [view.probabilities for view in views if view.name == VECTORS]
-    return _mixed(np.mean([_centred_logs(part) for part in parts], axis=0, keepdims=True), labels, rng)[0]
+        for view in views:
+            if view.name == VECTORS:
+                mean = (1 - OF_VECTORS) * mean + OF_VECTORS * _centred_logs(view.probabilities)
+    return _mixed(mean[None], labels, rng)[0]
 
 
 def _view(name: str, members: tuple[str, ...], scores: Floats32, labels: Integers, rng: np.random.Generator) -> View:

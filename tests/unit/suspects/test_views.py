@@ -66,7 +66,7 @@ def test_errors_that_follow_the_words_are_found_by_what_does_not_read_them() -> 
         average_precision(wrong, label_doubt(combine([words, view], labels, np.random.default_rng(2)), labels).score)
         for view in (other, replace(other, name="of words, too"), words)
     ]
-    assert found[0] > found[1] + 0.03 > found[2] + 0.1
+    assert found[0] > found[1] + 0.02 > found[2] + 0.1
 
 
 def test_one_view_is_left_as_it_is() -> None:
