@@ -33,7 +33,7 @@ def printed() -> Iterator[list[type[BaseException]]]:
 
 
 def test_an_interruption_while_an_object_is_let_go_of_is_not_lost_and_not_printed(printed: list[type[BaseException]]) -> None:
-    with pytest.raises(KeyboardInterrupt), watched() as (trained, _):
+    with pytest.raises(KeyboardInterrupt), watched() as (trained, _, _):
         # Assigned, it would live on in the traceback.
         Interrupted()
         trained(1, 2)

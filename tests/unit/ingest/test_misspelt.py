@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.ingest.misspelt import misspelt
+from cartograph.ingest.misspelt import _DISTINCT, misspelt
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,8 @@ def one_slip(first: str, second: str) -> bool:
         first[:place] + letter + first[place + skip :] for place in range(len(first) + 1) for letter in set(second) for skip in (0, 1)
     }
     edits |= {first[:place] + first[place + 1 : place + 2] + first[place] + first[place + 2 :] for place in range(len(first) - 1)}
-    return second in edits and first != second
+    doubled = re.sub(r"(.)\1+", r"\1", first) == re.sub(r"(.)\1+", r"\1", second) and len(set(first)) >= _DISTINCT
+    return (second in edits or doubled) and first != second
 
 
 @given(st.lists(st.text("bcde", min_size=5, max_size=7), min_size=1, max_size=6, unique=True), st.text("bcde", min_size=4, max_size=8))
