@@ -86,7 +86,8 @@ def between(number: WrongLabels, score: Floats, *, fits: bool) -> Between | None
     Args:
         number: the estimate, if all that contradicts the surest rows were wrong.
         score: probability that each label is wrong, ``(n_examples,)``.
-        fits: whether the labels are as likely as true classes gone wrong as by the models themselves (``explained``); else the least is 0.
+        fits: whether the labels are as likely as true classes gone wrong as by the models themselves (``explained``), and no pairs, which
+            have exceptions; else the least is 0.
     """
     if number.scattered > _MOST_SAID * len(score):
         return None

@@ -17,11 +17,12 @@ So a number is estimated where, seen through the noise, nearly every row is clea
 ``EXPLAINED`` of the labels' entropy and few of the rows that it is surest about contradict it (``CONTRADICTED``). Of pairs of texts whose
 relation the labels name only the first counts: words and vectors of either text have exceptions even where they are surest, and of the
 fifty rows of SNLI and of QNLI that were doubted most, read blind, one to eight were wrong, where by the second condition 32 should have
-been. Where the classifier is several times clearer seen through the noise than the labels let it look (``CLEARER``), many labels contradict
-it evenly: then more is listed than elsewhere (``detector``), but no number is given; nor where the labels are less likely as true classes
-gone wrong than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS``
-rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would take 2 % for surely wrong, of 300 rows in
-77 classes 15 %. In all these cases it can still be said between which numbers the true one lies (``how_many.between``), from
+been. And part of what contradicts the surest pairs may be exceptions (``hard_classes.excepted``): their doubt is the mean of both. Where
+the classifier is several times clearer seen through the noise than the labels let it look (``CLEARER``), many labels contradict it evenly:
+then more is listed than elsewhere (``detector``), but no number is given; nor where the labels are less likely as true classes gone wrong
+than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS`` rows, or
+fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would take 2 % for surely wrong, of 300 rows in 77
+classes 15 %. In all these cases it can still be said between which numbers the true one lies (``how_many.between``), from
 ``FEWEST_BETWEEN`` rows on; where little is explained, more is listed then.
 """
 
@@ -40,10 +41,10 @@ from cartograph.suspects.careless import Stretch, careless_stretches, rows_in
 from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
-from cartograph.suspects.hard_classes import calm_transition
+from cartograph.suspects.hard_classes import calm_transition, excepted
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
-from cartograph.suspects.missed_rows import reordered
+from cartograph.suspects.missed_rows import in_order_of, reordered
 from cartograph.suspects.seen_through import every_class_known, seen_through
 from cartograph.suspects.shifted import shifted
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
@@ -185,11 +186,15 @@ def label_doubt(
         updated = by_labellers(updated, given, factors)
         score = posterior(updated, transition, given)
         calm = calm_transition(weighed, share)
+        if apart:
+            calm = _with_exceptions(weighed, anchors, calm)
         scale, all_wrong = 1.0, float(score.sum())
         if calm is not None:
             # Even odds that the other anchors are hard, not wrong.
             calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm[0]), calm[0]), given, factors)
-            score = (score + posterior(calmly, calm[0], given)) / 2.0
+            both = (score + posterior(calmly, calm[0], given)) / 2.0
+            # Which pairs come first does not depend on how many are exceptions.
+            score = in_order_of(both, score) if apart else both
             scale = float(score.sum()) / max(all_wrong, LEAST)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
@@ -202,7 +207,7 @@ def label_doubt(
             number = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
             if order is not None:
                 number = number.at_least(surely_shifted(given, score, suggested_labels(probabilities, labels), order))
-            apart_from_hard = between(number, score, fits=fits)
+            apart_from_hard = between(number, score, fits=fits and not apart)
         if rare_first:
             score = reordered(score, weighed, anchors, share, factors)
     if len(given) < _FEWEST:
@@ -219,6 +224,17 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
+
+
+def _with_exceptions(
+    given: GivenLabels, anchors: Floats, calm: tuple[Floats, tuple[float, float]] | None
+) -> tuple[Floats, tuple[float, float]] | None:
+    """Return how labels of pairs go wrong if exceptions are part of what contradicts the anchors, or as by hard rows where that is less."""
+    counts = excepted(anchors)
+    wrong, among = contradicting(counts)
+    if wrong == contradicting(anchors)[0] or (calm is not None and calm[1][0] * among <= wrong * calm[1][1]):
+        return calm
+    return given.transition(counts), (wrong, among)
 
 
 def surely_shifted(given: Integers, score: Floats, suggested: Integers32, order: Integers) -> float:

@@ -248,11 +248,27 @@ def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear()
     assert taken.wrong is not None and taken.explained >= EXPLAINED
     found = label_doubt(probabilities, labels, apart=True)
     assert (found.unknown, found.wrong) == ("hard rows", None)
-    np.testing.assert_array_equal(found.score, taken.score)
+    in_turn = np.argsort(taken.score, kind="stable")
+    assert (np.diff(found.score[in_turn]) >= 0).all() and found.score.sum() < taken.score.sum(), "the order stays, of lower doubts"
     clear = np.column_stack([np.where(labels == 0, 0.95, 0.05), np.where(labels == 1, 0.95, 0.05)])
     wrong = rng.random(4000) < 0.05
     said = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
     assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.scattered
+
+
+@pytest.mark.parametrize(("share", "surely"), [(0.05, False), (0.2, True)])
+def test_a_few_exceptions_among_pairs_are_not_surely_wrong_and_many_wrong_labels_are(share: float, surely: bool) -> None:
+    """Some pairs match though they have no word in common: one in twenty of the surest may be no error; one in five is."""
+    rng = np.random.default_rng(2)
+    true = rng.integers(0, 2, 2000)
+    wrong = rng.random(2000) < share
+    labels = np.where(wrong, 1 - true, true)
+    sure = np.where(rng.random(2000) < 0.85, 1 - share, 0.6)
+    probabilities = np.column_stack([np.where(true == 0, sure, 1 - sure), np.where(true == 1, sure, 1 - sure)])
+    found, alone = label_doubt(probabilities, labels, apart=True), label_doubt(probabilities, labels)
+    assert found.wrong is not None and alone.wrong is not None and (alone.score >= 0.8).any()
+    assert (found.wrong.low > 0) == surely == bool((found.score >= 0.8).any())
+    assert found.wrong.low <= wrong.sum() <= found.wrong.scattered
 
 
 def test_the_doubt_is_that_of_the_definition() -> None:
