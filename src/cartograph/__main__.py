@@ -108,7 +108,9 @@ def _audit(given: argparse.Namespace) -> None:
     if given.seed < 0:
         raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
     if sum(map(bool, (given.text, given.features, given.feature))) > 1:
-        raise InputError("--text reads texts, --features all columns of a table, --feature some of them: give one of the three, not more.")
+        raise InputError(
+            "--text reads texts alone, --features all columns of a table, texts too, --feature some: give one of the three, not more."
+        )
     if given.labels and given.recipe != "auto":
         raise InputError("--recipe is for rows of one label; with --labels the labels that are surely wrong are put right.")
     if given.labels and given.labelled_by:
@@ -274,7 +276,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     kinds = [feature.kind for feature in ingested.info.features]
     if not kinds:
         return telling
-    plurals = {"number": "numbers", "category": "categories", "date": "dates"}
+    plurals = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
     held = listing([f"{kinds.count(kind):,} {many if kinds.count(kind) > 1 else kind}" for kind, many in plurals.items() if kind in kinds])
     lines = [f"{counted(len(kinds), 'column')}: {held}"]
     for feature in ingested.info.features:
@@ -288,8 +290,8 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
         them = "it" if len(left_out) == 1 else "them"
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
         lines.append(
-            f"left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): {named}{more}; "
-            f"to read {them}, name {them} and every other column to read with --feature; texts alone are read with --text"
+            f"left out (names that hardly repeat, row numbers, who labelled, empty, marked so): {named}{more}; "
+            f"to read {them}, name {them} and every other column to read with --feature"
         )
     return [*lines, *telling]
 

@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 
 Task = Literal["single", "pair", "choice", "image", "table"]
-Kind = Literal["number", "category", "date"]
+Kind = Literal["number", "category", "date", "text"]
 Domain = Literal["train", "id", "ood"]
 
 UID = "uid"
@@ -69,11 +69,11 @@ class Feature:
     form: str = ""
 
 
-_TYPES: dict[Kind, pa.DataType] = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("s")}
+_TYPES: dict[Kind, pa.DataType] = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("s"), "text": pa.string()}
 
 
 def values_type(features: Sequence[Feature]) -> pa.StructType:
-    """Return the type of the column ``VALUES``: a number is a double, a category a string, a date a timestamp of seconds."""
+    """Return the type of the column ``VALUES``: a number is a double, categories and texts are strings, a date a timestamp of seconds."""
     return pa.struct([pa.field(feature.name, _TYPES[feature.kind]) for feature in features])
 
 

@@ -82,7 +82,7 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
         elif feature.kind == "category":
             seen = gxe.ExpectColumnValuesToBeInSet(column=title, value_set=sorted(set(known)), mostly=rare, severity=warning)
             checks.append(Check(f"categories of `{name}` are in train", few, seen))
-        elif len(known):
+        elif len(known) and feature.kind != "text":
             low, high = known.min(), known.max()
             shown = [f"{end:%Y-%m-%d}" if feature.kind == "date" else f"{end:,.6g}" for end in (low, high)]
             count = len(item.raw) - pc.struct_field(item.raw[VALUES], name).null_count

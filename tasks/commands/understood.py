@@ -107,10 +107,14 @@ def say_what_is_set_aside(quarantine: pa.Table, read: int, limit: float, what: s
 
 
 def _lengths(item: IngestedSet, name: str) -> str:
+    return _word_counts(item.examples[name])
+
+
+def _word_counts(texts: pa.ChunkedArray) -> str:
     import numpy as np
     import pyarrow.compute as pc
 
-    words = np.asarray(pc.count_substring_regex(item.examples[name], r"\S+"))
+    words = np.asarray(pc.count_substring_regex(texts.drop_null(), r"\S+"))
     low, middle, high = np.percentile(words, [0, 50, 100])
     return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
 
@@ -124,6 +128,8 @@ def _values(item: IngestedSet, feature: Feature) -> str:
     missing = f", {column.null_count:,} missing" if column.null_count else ""
     if feature.kind == "category":
         return f"{pc.count_distinct(column).as_py():,} categories{missing}"
+    if feature.kind == "text":
+        return f"texts, {_word_counts(column)}{missing}"
     ends = pc.min_max(column).as_py()
     low, high = (f"{ends[end]:%Y-%m-%d}" if feature.kind == "date" else f"{ends[end]:,.6g}" for end in ("min", "max"))
     return f"{feature.kind}s, {low} to {high}{missing}"

@@ -133,15 +133,15 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     assert "4 columns: 2 numbers and 2 categories\n" in shown
     assert "`paid`, mostly numbers, is read as categories, since `on account` can't be read as numbers; correct or" in shown
     aside = (
-        "left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): `number` and `name`; to read them, name them "
+        "left out (names that hardly repeat, row numbers, who labelled, empty, marked so): `number` and `name`; to read them, name them "
     )
-    assert f"{aside}and every other column to read with --feature; texts alone are read with --text" in shown
+    assert f"{aside}and every other column to read with --feature" in shown
     assert "`grade` alone predicts the label of (nearly) every row" in shown
     assert "; how many labels are wrong cannot be estimated: `grade` tells the label of (nearly) every row by itself" in shown
     page = (tmp_path / "rows-audit/report.html").read_text()
     assert "`grade` alone predicts the label of (nearly) every row" in page
     assert (
-        "Columns that were not read (texts that hardly repeat, row numbers, who labelled, empty, marked so): “number” and “name”." in page
+        "Columns that were not read (names that hardly repeat, row numbers, who labelled, empty, marked so): “number” and “name”." in page
     )
 
 

@@ -1,9 +1,9 @@
 """Columns of a table of features from one audit to the next: what an audit keeps of each, and which of them drifted.
 
-Numbers and dates are compared by the Kolmogorov-Smirnov distance, categories by total variation, both in [0, 1], and all by what is
-missing. A column drifted where that is as much as ``FAR``, ``MISSING`` or ``UNSEEN`` says and more than chance: columns that are drawn
-alike give one comparison of two audits in a hundred a column that drifted (Bonferroni). Rows that both audits have count as if they were
-drawn twice, which makes chance likelier than it is.
+Numbers, dates and how many words texts have are compared by the Kolmogorov-Smirnov distance, categories by total variation, both in [0, 1],
+and all by what is missing. A column drifted where that is as much as ``FAR``, ``MISSING`` or ``UNSEEN`` says and more than chance: columns
+that are drawn alike give one comparison of two audits in a hundred a column that drifted (Bonferroni). Rows that both audits have count as
+if they were drawn twice, which makes chance likelier than it is.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _CHANCE = 0.01
 _POINTS, _CATEGORIES = 200, 250
 _FEWEST = 5
 _LONGEST, _MOST = 40, 5
-_HOLDS = {"number": "numbers", "date": "dates", "category": "categories"}
+_HOLDS = {"number": "numbers", "date": "dates", "category": "categories", "text": "texts"}
 
 Summary = Mapping[str, Any]
-"""What an audit keeps of a column, as JSON values: ``name``, ``kind``, ``rows``, ``missing`` (rows), and of numbers and dates ``values``,
+"""What an audit keeps of a column, as JSON values: ``name``, ``kind``, ``rows``, ``missing`` (rows), and of numbers, dates and texts (their
+words' number) ``values``,
 ascending, with the share of known values up to each, ``shares``; of categories ``counts`` of the most frequent, and of the ``rest``."""
 
 
@@ -116,6 +117,8 @@ def _summary(feature: Feature, column: pa.ChunkedArray) -> Summary:
         counts = sorted(Counter(known.to_pylist()).items(), key=lambda item: (-item[1], item[0]))
         rest = sum(number for _, number in counts[_CATEGORIES:])
         return summary | {"counts": dict(counts[:_CATEGORIES]), "rest": rest, "once": sum(number == 1 for _, number in counts)}
+    if feature.kind == "text":
+        known = pc.count_substring_regex(known, r"\S+")
     numbers = pc.cast(pc.cast(known, pa.int64()) if feature.kind == "date" else known, pa.float64()).to_numpy()
     ordered = np.sort(numbers)
     values = np.unique(ordered)
@@ -159,6 +162,8 @@ def _usual(summary: Summary | None) -> str:
     if summary["kind"] == "category":
         return cut(min(summary["counts"], key=lambda name: (-summary["counts"][name], name)), _LONGEST)
     middle = summary["values"][int(np.searchsorted(summary["shares"], 0.5))]
+    if summary["kind"] == "text":
+        return counted(int(middle), "word")
     return f"{datetime.fromtimestamp(middle, UTC):%Y-%m-%d}" if summary["kind"] == "date" else f"{middle:,.6g}"
 
 

@@ -38,7 +38,7 @@ def reads_characters(rows: Sequence[str | Sequence[str]]) -> bool:
         return False
     sample = rows if len(rows) <= _SAMPLE else _at(rows, _spaced(len(rows)))
     fields = [(row,) if isinstance(row, str) else row for row in sample]
-    if sum(_is_unspaced("".join(text[:_BEGINNING] for text in texts)) for texts in fields) >= _ALONE * len(fields):
+    if sum(is_unspaced("".join(text[:_BEGINNING] for text in texts)) for texts in fields) >= _ALONE * len(fields):
         return True
     words = [{word for text in texts for word in _CHUNK.findall(text[:_BEGINNING].lower())} for texts in fields]
     rows_with = Counter(word for own in words for word in own)
@@ -46,7 +46,8 @@ def reads_characters(rows: Sequence[str | Sequence[str]]) -> bool:
     return alone >= _ALONE * len(words)
 
 
-def _is_unspaced(text: str) -> bool:
+def is_unspaced(text: str) -> bool:
+    """Return whether a text is mostly of a script without blanks between words, six letters in a row or more."""
     return sum(map(len, _UNSPACED.findall(text))) >= _MOSTLY * max(len(text) - text.count(" "), 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from scipy import sparse
 
+from cartograph.features.column_texts import texts_of_columns
 from cartograph.features.comparison import beside_words, comparison_features
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.tables import sparse_columns
@@ -16,7 +17,7 @@ def simple_features(*tables: pa.Table) -> sparse.csr_array:
     """Return the rows of some sets, one set under the other, as one matrix of features ≥ 0, ``(n_rows, n_features)``.
 
     Of texts TF-IDF of words and word pairs, of pairs also how alike the two are (``comparison``), of a choice a row per option; of images
-    pixels; of tables of features bins and categories.
+    pixels; of tables of features bins and categories, and the words of texts among their columns.
 
     Args:
         tables: of one kind (``schema.examples_schema``); images and tables are read as the first one's are.
@@ -28,7 +29,9 @@ def simple_features(*tables: pa.Table) -> sparse.csr_array:
     if info.images:
         return sparse_pixels(*tables)
     if info.features:
-        return sparse_columns(*tables)
+        texts = texts_of_columns(*tables)
+        columns = sparse_columns(*tables)
+        return sparse.csr_array(sparse.hstack([columns, text_features(texts)], format="csr")) if texts else columns
     rows = TextRows(*tables)
     words = text_features(rows)
     compared = comparison_features(rows) if info.task == "pair" else None

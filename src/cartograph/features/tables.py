@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers
+from cartograph.features.column_texts import ColumnTexts
 from cartograph.schema import VALUES, Feature, dataset_info
 
 MISSING, OTHER = 0, 1
@@ -51,33 +52,38 @@ class TableEncoder:
     A number is put to its median and the distance of its quartiles, and bent smoothly so that outliers stay within ±3 (Holzmüller et al.,
     *Better by Default*, NeurIPS 2024); a missing one is 0, and said so in a column of its own where the train set misses any. A date is
     three numbers: the day, the month, the day of the week. A category is an id; those that were not seen are one, and those that are
-    missing another.
+    missing another. A text is a few numbers (``ColumnTexts``), which stand behind the others as they are.
 
     Attributes:
         features: of the table.
         numbers: a column each.
         categories: of each feature that is one the names by id, from 2 on.
+        texts: how each column of texts is read; none where they are not.
     """
 
     features: tuple[Feature, ...]
     numbers: tuple[Number, ...]
     categories: Mapping[str, tuple[str, ...]]
+    texts: tuple[ColumnTexts, ...] = ()
 
     @classmethod
-    def fit(cls, table: pa.Table) -> Self:
-        """Return the encoder of a train set (``schema.examples_schema``)."""
+    def fit(cls, table: pa.Table, *, texts: bool = True) -> Self:
+        """Return the encoder of a train set (``schema.examples_schema``); ``texts``: whether columns of texts are read, too."""
         features = dataset_info(table.schema).features
         values, names = _raw_numbers(table, features)
-        numbers = tuple(_number(name, values[:, place]) for place, name in enumerate(names))
+        numbers = [_number(name, values[:, place]) for place, name in enumerate(names)]
         known = {feature.name: _names(table, feature.name) for feature in features if feature.kind == "category"}
-        return cls(features, numbers, known)
+        read = tuple(ColumnTexts.fit(table, feature.name) for feature in features if texts and feature.kind == "text")
+        numbers += [Number(f"{text.name} ({place})", 0.0, 1.0, (), False) for text in read for place in range(1, len(text.directions) + 1)]
+        return cls(features, tuple(numbers), known, read)
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Return what ``to_json`` wrote."""
         numbers = tuple(Number(**{**entry, "edges": tuple(entry["edges"])}) for entry in content["numbers"])
         features = tuple(Feature(**entry) for entry in content["features"])
-        return cls(features, numbers, {name: tuple(known) for name, known in content["categories"].items()})
+        texts = tuple(ColumnTexts.from_json(entry) for entry in content.get("texts", ()))
+        return cls(features, numbers, {name: tuple(known) for name, known in content["categories"].items()}, texts)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -90,7 +96,7 @@ class TableEncoder:
 
     def raw(self, table: pa.Table) -> Floats:
         """Return the numbers as they are, ``(n_rows, n_numbers)``; NaN where missing."""
-        return _raw_numbers(table, self.features)[0]
+        return np.concatenate([_raw_numbers(table, self.features)[0], *(text.numbers(table) for text in self.texts)], axis=1)
 
     def straight(self, table: pa.Table) -> Floats:
         """Return the numbers put to their median and scaled, not bent, ``(n_rows, n_numbers)``; NaN where missing."""
@@ -117,7 +123,10 @@ class TableEncoder:
         return np.concatenate([self.scaled(table), self._one_hot(self.ids(table), self.sizes)], axis=1)
 
     def bins(self, table: pa.Table) -> sparse.csr_array:
-        """Return 1 for the bin of each number, its eighth of the train set or none, and for each category; (n_rows, width)."""
+        """Return 1 for the bin of each number, its eighth of the train set or none, and for each category; (n_rows, width).
+
+        Not of an encoder that reads texts: their numbers have no bins.
+        """
         raw = self.raw(table)
         places = [
             np.where(np.isnan(column), 0, 1 + np.searchsorted(number.edges, column))
@@ -155,8 +164,8 @@ class TreeColumns:
 
 
 def tree_columns(table: pa.Table) -> TreeColumns:
-    """Return what decision trees read of a table (``schema.examples_schema``)."""
-    encoder = TableEncoder.fit(table)
+    """Return what decision trees read of a table (``schema.examples_schema``), texts apart."""
+    encoder = TableEncoder.fit(table, texts=False)
     numbers, ids = encoder.raw(table), encoder.ids(table).astype(np.float64)
     ids = np.where(ids == MISSING, np.nan, ids)
     return TreeColumns(np.concatenate([numbers, ids], axis=1), np.arange(numbers.shape[1] + ids.shape[1]) >= numbers.shape[1])
@@ -170,24 +179,25 @@ def mostly_alike(columns: TreeColumns) -> bool:
 
 
 def sparse_columns(*tables: pa.Table) -> sparse.csr_array:
-    """Return the rows of some tables, one under the other, as one matrix of features ≥ 0: each number's bin and each category.
+    """Return the rows of some tables, one under the other, as one matrix of features ≥ 0: each number's bin and each category, texts apart.
 
     Bins are those of the first table; rows have a mean squared length of ``SQUARED_NORM``.
     """
-    encoder = TableEncoder.fit(tables[0])
+    encoder = TableEncoder.fit(tables[0], texts=False)
     rows = sparse.vstack([encoder.bins(table) for table in tables], format="csr")
     width = max(len(encoder.numbers) + len(encoder.categories), 1)
     return sparse.csr_array(rows * np.float32(np.sqrt(SQUARED_NORM / width)), dtype=np.float32)
 
 
-def dense_columns(tables: Mapping[str, pa.Table]) -> dict[str, Floats32]:
+def dense_columns(tables: Mapping[str, pa.Table], *, texts: bool = True) -> dict[str, Floats32]:
     """Return the rows of some tables as vectors by the encoder of ``train`` (``TableEncoder.dense``), scaled to a mean squared length of
     ``SQUARED_NORM`` there.
 
     Args:
         tables: tables of the same features by name, ``train`` among them.
+        texts: whether columns of texts are read, too.
     """
-    encoder = TableEncoder.fit(tables["train"])
+    encoder = TableEncoder.fit(tables["train"], texts=texts)
     rows = {name: encoder.dense(table) for name, table in tables.items()}
     centre = rows["train"].mean(axis=0)
     scale = np.sqrt(SQUARED_NORM / max(float(np.mean(((rows["train"] - centre) ** 2).sum(axis=1))), 1e-12))
@@ -198,7 +208,7 @@ def _raw_numbers(table: pa.Table, features: Sequence[Feature]) -> tuple[Floats, 
     columns: list[Floats] = []
     names: list[str] = []
     for feature in features:
-        if feature.kind == "category":
+        if feature.kind in ("category", "text"):
             continue
         column = pc.struct_field(table[VALUES], feature.name)
         if feature.kind == "date":

@@ -14,6 +14,7 @@ from scipy import sparse
 from cartograph.data.arrays import Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.words import WORD_OR_SIGN
+from cartograph.features.column_texts import texts_of_columns
 from cartograph.features.text import TextRows
 from cartograph.schema import LABEL, UID, VALUES, dataset_info
 from cartograph.wording import cut, listing, percent
@@ -63,11 +64,11 @@ class Telling(NamedTuple):
 
 
 def what_tells(table: pa.Table) -> Telling:
-    """Return the columns that tell the label of a table of features, or the words that tell it of texts (``telling_words``)."""
+    """Return the columns that tell the label of a table of features, or the words of texts, or of texts among columns, that do."""
     info = dataset_info(table.schema)
     if info.features:
-        exactly = telling_columns(table)
-        return Telling(exactly) if exactly else nearly_telling_column(table)
+        found = Telling(exactly) if (exactly := telling_columns(table)) else nearly_telling_column(table)
+        return found if found.names else telling_words(table)
     return telling_words(table) if info.task in ("single", "pair") else Telling([], words=True)
 
 
@@ -78,14 +79,15 @@ def telling_words(table: pa.Table) -> Telling:
     in a hundred is of another class; one in twenty where they tell four rows in five, as tags do from which some labels were changed.
 
     Args:
-        table: a set of texts or pairs (``schema.examples_schema``).
+        table: a set of texts or pairs, or a table of features of which texts among its columns are read (``schema.examples_schema``).
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
     step = max(-(-table.num_rows // _ROWS), 1)
     some = table.take(pa.array(np.arange(0, table.num_rows, step)))
     present, labels = np.unique(some[LABEL].to_numpy(), return_inverse=True)
-    texts = ["\n".join([row] if isinstance(row, str) else row) for row in TextRows(some)]
+    read = texts_of_columns(some) if dataset_info(table.schema).features else TextRows(some)
+    texts = ["\n".join([row] if isinstance(row, str) else row) for row in read]
     if len(texts) < _FEWEST or len(present) < 2:
         return Telling([], words=True)
     reader = CountVectorizer(binary=True, ngram_range=(1, 2), min_df=_OFTEN, token_pattern=WORD_OR_SIGN, dtype=np.int32)
@@ -129,7 +131,7 @@ def telling_columns(table: pa.Table) -> list[str]:
     if not info.features or len(labels) < _FEWEST or len(np.unique(labels)) < 2:
         return []
     found = []
-    for feature in info.features:
+    for feature in (feature for feature in info.features if feature.kind != "text"):
         column = pc.struct_field(table[VALUES], feature.name).combine_chunks()
         there = column.is_valid().to_numpy(zero_copy_only=False)
         # Whatever gives all filled rows one label is right about nearly all of them, where the other class is rare.
@@ -154,10 +156,11 @@ def nearly_telling_column(table: pa.Table) -> Telling:
     some = table.sort_by(UID)
     some = some.take(pa.array(np.arange(0, table.num_rows, max(-(-table.num_rows // _ROWS), 1))))
     labels = np.unique(some[LABEL].to_numpy(), return_inverse=True)[1]
-    if not info.features or len(labels) < _FEWEST or not labels.any():
+    if all(feature.kind == "text" for feature in info.features) or len(labels) < _FEWEST or not labels.any():
         return Telling([])
-    columns = [pc.struct_field(some[VALUES], feature.name).combine_chunks() for feature in info.features]
-    hits = [_hits(column, labels, feature.kind) for column, feature in zip(columns, info.features, strict=True)]
+    features = [feature for feature in info.features if feature.kind != "text"]
+    columns = [pc.struct_field(some[VALUES], feature.name).combine_chunks() for feature in features]
+    hits = [_hits(column, labels, feature.kind) for column, feature in zip(columns, features, strict=True)]
     best, most = int(np.argmax(hits)), int(np.bincount(labels).max())
     missed = len(labels) - hits[best]
     if hits[best] - most < TOLD * (len(labels) - most):
@@ -165,7 +168,7 @@ def nearly_telling_column(table: pa.Table) -> Telling:
     others = _foreseen([column for place, column in enumerate(columns) if place != best], labels) if len(columns) > 1 else most
     if len(labels) - others < BEYOND * max(missed, 1):
         return Telling([])
-    return Telling([info.features[best].name], hits[best] / len(labels), others=others / len(labels))
+    return Telling([features[best].name], hits[best] / len(labels), others=others / len(labels))
 
 
 def _hits(column: pa.Array, labels: Integers, kind: str) -> int:

@@ -13,7 +13,7 @@ from cartograph.wording import counted, cut, share
 FAR = 0.05
 """Share of a label's rows; a number that fewer lie beyond, or a category as rare as those of fewer together, is unusual."""
 
-_LONGEST = 60
+_LONGEST, _LONGEST_TEXT = 60, 500
 
 
 def rarity(table: pa.Table) -> Floats:
@@ -21,7 +21,7 @@ def rarity(table: pa.Table) -> Floats:
 
     Of a number or date: twice the share beyond it, on its side of the median; equal shares are ordered by the distance. Of a category:
     the share that has it, or another that is no more frequent, so that none of a thousand cities is unusual where each is rare; missing is
-    a category too. Of a missing number or date: the share that misses it too.
+    a category too. Of a missing number or date: the share that misses it too. Of a text 1: none is usual.
 
     Args:
         table: a set (``schema.examples_schema``) of a table of features.
@@ -30,6 +30,8 @@ def rarity(table: pa.Table) -> Floats:
     labels = table[LABEL].to_numpy()
     found = np.ones((len(table), len(info.features)))
     for place, feature in enumerate(info.features):
+        if feature.kind == "text":
+            continue
         column = pc.struct_field(table[VALUES], feature.name)
         for label in np.unique(labels):
             rows = np.flatnonzero(labels == label)
@@ -93,6 +95,8 @@ def _held(column: pa.ChunkedArray, feature: Feature) -> str:
     missing = f"{share(column.null_count, len(column))} missing" if column.null_count else ""
     if not len(known):
         return missing
+    if feature.kind == "text":
+        return missing or "none missing"
     if feature.kind == "category":
         held = counted(pc.count_distinct(known).as_py(), "value")
     else:
@@ -104,7 +108,7 @@ def _held(column: pa.ChunkedArray, feature: Feature) -> str:
 
 def _usual(column: pa.ChunkedArray, feature: Feature) -> str:
     known = pc.drop_null(column)
-    if not len(known):
+    if not len(known) or feature.kind == "text":
         return ""
     if feature.kind == "category":
         counts = sorted(known.value_counts().to_pylist(), key=lambda entry: (-entry["counts"], entry["values"]))
@@ -114,8 +118,9 @@ def _usual(column: pa.ChunkedArray, feature: Feature) -> str:
 
 
 def _shown(column: pa.ChunkedArray, feature: Feature) -> list[str]:
-    if feature.kind == "category":
-        return [cut(value or "", _LONGEST) for value in column.to_pylist()]
+    if feature.kind in ("category", "text"):
+        longest = _LONGEST if feature.kind == "category" else _LONGEST_TEXT
+        return [cut(value or "", longest) for value in column.to_pylist()]
     if feature.kind == "date":
         return ["" if value is None else f"{value:%Y-%m-%d %H:%M}".removesuffix(" 00:00") for value in column.to_pylist()]
     return ["" if value is None else f"{value:.6g}" for value in column.to_pylist()]

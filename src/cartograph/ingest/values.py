@@ -1,4 +1,4 @@
-"""The values of a table of features, read from texts: numbers, dates, categories, and what is missing."""
+"""The values of a table of features, read from what a file has: numbers, dates, categories, texts, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools
+from cartograph.data.shared_words import is_unspaced
 from cartograph.ingest.forms import dates, form_of, numbers
 from cartograph.ingest.missing import is_missing
 from cartograph.schema import FEATURES, UNREAD, VALUES, Feature, Kind, values_type
@@ -22,7 +23,8 @@ _PLAIN = re.compile(r"[^;=\s](?:[^;=\n\r\t]*[^;=\s])?\Z")
 
 
 def feature_of(name: str, texts: pa.ChunkedArray, *, named: bool = False) -> Feature:
-    """Return what a column holds: numbers or dates where nearly all of its values can be read so, else categories.
+    """Return what a column holds: numbers or dates where nearly all of its values can be read so, texts where these hardly repeat and
+    most have three words or more (or are of a script without blanks between words), else categories.
 
     Args:
         name: of the column.
@@ -31,9 +33,11 @@ def feature_of(name: str, texts: pa.ChunkedArray, *, named: bool = False) -> Fea
 
     >>> [feature_of("x", pa.chunked_array([column])).kind for column in (["1", "2.5", "?"], ["2024-01-31", "2024-02-01"], ["a", "b"])]
     ['number', 'date', 'category']
+    >>> feature_of("x", pa.chunked_array([[f"a cup of tea, {row} g" for row in range(30)]])).kind
+    'text'
     """
-    known = _known(texts).dropna()
-    known = known[~known.duplicated()]
+    all_known = _known(texts).dropna()
+    known = all_known[~all_known.duplicated()]
     if named or not len(known):
         return Feature(name, "category")
     kinds: tuple[Kind, ...] = ("number", "date")
@@ -41,7 +45,21 @@ def feature_of(name: str, texts: pa.ChunkedArray, *, named: bool = False) -> Fea
         form = form_of(known, kind)
         if _values(known, Feature(name, kind, form)).notna().mean() >= MOSTLY:
             return Feature(name, kind, form)
-    return Feature(name, "category")
+    prose = hardly_repeat(len(all_known), len(known)) and known.map(_is_prose).mean() > _HALF
+    return Feature(name, "text" if prose else "category")
+
+
+def _is_prose(text: str) -> bool:
+    return len(_WORD.findall(text)) >= _PROSE or is_unspaced(text)
+
+
+def hardly_repeat(known: int, different: int) -> bool:
+    """Return whether so many values that are known are mostly different ones, as names and texts are.
+
+    >>> hardly_repeat(30, 29), hardly_repeat(30, 10), hardly_repeat(5, 5)
+    (True, False, False)
+    """
+    return known > _FEW and different > _NAMES * known
 
 
 def strays(texts: pa.ChunkedArray) -> list[str]:
@@ -64,10 +82,11 @@ def says_nothing(texts: pa.ChunkedArray, feature: Feature) -> bool:
         found = _values(known, feature).dropna().to_numpy()
         whole = bool((found == np.rint(found)).all())
         return whole and len(found) > _FEW and len(set(found)) == len(found) == found.max() - found.min() + 1
-    return feature.kind == "category" and len(known) > _FEW and known.nunique() > _NAMES * len(known)
+    return feature.kind == "category" and hardly_repeat(len(known), known.nunique())
 
 
-_FEW, _NAMES, _HALF = 20, 0.5, 0.5
+_FEW, _NAMES, _HALF, _PROSE = 20, 0.5, 0.5, 3
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def table_columns(texts: Sequence[pa.ChunkedArray], features: Sequence[Feature]) -> dict[str, pa.ChunkedArray]:
@@ -119,6 +138,6 @@ def _known(texts: pa.ChunkedArray) -> pd.Series:
 
 
 def _values(known: pd.Series, feature: Feature) -> pd.Series:
-    if feature.kind == "category":
+    if feature.kind in ("category", "text"):
         return known
     return numbers(known, feature.form) if feature.kind == "number" else dates(known, feature.form)

@@ -40,7 +40,7 @@ _TASKS: dict[Task, str] = {
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 _LARGER = ((100_000_000, "10M<n<100M"), (1_000_000_000, "100M<n<1B"))
-_KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
+_KINDS = {"number": "numbers", "category": "categories", "date": "dates", "text": "texts"}
 _LONGEST_NAME = 80
 
 

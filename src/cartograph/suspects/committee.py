@@ -26,6 +26,7 @@ from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_copies, row_groups, same_words
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
+from cartograph.features.column_texts import texts_of_columns
 from cartograph.features.comparison import beside_vectors, beside_words, comparison_features
 from cartograph.features.options import option_features
 from cartograph.features.pixels import svd_features
@@ -41,6 +42,7 @@ from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
 from cartograph.suspects.views import (
     OF_CHARACTERS,
+    WORDS,
     View,
     check_vectors,
     combine,
@@ -56,6 +58,8 @@ from cartograph.wording import counted
 
 _PIXELS = 64
 """Numbers of an image, those that set images apart most, that discriminants and nearest neighbours read."""
+
+_TEXTS = "texts among columns"
 
 
 class Options(NamedTuple):
@@ -115,7 +119,8 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
     Words; of images pixels, and in few numbers what sets them apart most; of a table of features its columns, for linear models, neighbours
-    and trees; of multiple choice its options. Rows that the user linked are of one group, and pairs that share a text.
+    and trees, and the words of texts among them; of multiple choice its options. Rows that the user linked are of one group, and pairs that
+    share a text.
 
     Args:
         table: the rows.
@@ -126,7 +131,11 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     # First what lets go of the most: features stay.
     groups, order = row_groups(table), file_order(table)
     if info.features:
-        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups, order=order)
+        texts, classes = texts_of_columns(table), len(info.labels)
+        words = text_features(texts) if texts else None
+        spelled = character_features(texts, max(classes, 1)) if texts and characters and classes <= WHOLE else None
+        columns = dense_columns({"train": table}, texts=False)["train"]
+        return Reading(words, columns, tree_columns(table), groups=groups, characters=spelled, order=order)
     if info.task == "choice":
         return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)), order=order)
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
@@ -234,7 +243,8 @@ def committee_scores(
     views: list[View] = []
     if features is not None:
         shown = piece_of(progress, 0, fitted, number)
-        views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
+        name = WORDS if trees is None else _TEXTS
+        views.append(words_view(features, given, len(classes), fold, rng, name=name, together=together, progress=shown))
     if spelled is not None:
         shown = piece_of(progress, len(views), fitted, number)
         own = partial(words_view, name="characters", penalties=OF_CHARACTERS, together=together, progress=shown)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from cartograph.audits.columns import column_drift, column_summaries, drift_sentence
 from cartograph.schema import FEATURES, VALUES, DatasetInfo, Feature, examples_schema
 
-KINDS = {"size": "number", "colour": "category", "seen": "date"}
+KINDS = {"size": "number", "colour": "category", "seen": "date", "said": "text"}
 
 
 def table(rows: int, seed: int, **changes: Any) -> pa.Table:
@@ -104,3 +104,13 @@ def test_a_summary_is_small_and_exact_of_few_values() -> None:
     [whole, *_] = column_summaries(table(100, 1, size=lambda values, rng: np.array([1.0] * 25 + [2.0] * 75, object)))
     assert whole["values"] == [1.0, 2.0] and whole["shares"] == [0.25, 1.0]
     assert column_drift(column_summaries(table(9, 1)), ()) == ()
+
+
+def test_texts_drift_by_their_number_of_words() -> None:
+    def said(words: int) -> Any:
+        return lambda _, rng: np.array([" ".join(["word"] * int(number)) for number in rng.integers(1, words, 400)], object)
+
+    same = drift(table(400, 1, said=said(9)), table(400, 2, said=said(9)))["said"]
+    assert same.kind == "text" and not same.why
+    longer = drift(table(400, 1, said=said(9)), table(400, 2, said=said(30)))["said"]
+    assert longer.usual[0].endswith(" words") and longer.why == (f"{longer.usual[0]} in the middle, now {longer.usual[1]}",)

@@ -124,6 +124,13 @@ def test_of_words_that_tell_most_rows_but_not_nearly_all_wrong_labels_are_counte
     assert without_number(record, some, forms) == record and without_number(record, most, forms)["unknown"] == "leaked"
 
 
+def test_a_word_per_class_in_a_column_of_texts_tells_the_label_and_their_order_does_not() -> None:
+    texts = [f"it was row {row} of kind{label}" for row, label in enumerate(LABELS)]
+    found = what_tells(made("text", texts))
+    assert found.words and found.nearly_all and len(found.names) == 3
+    assert telling_columns(made("text", texts)) == [] == telling_columns(made("text", sorted(texts, key=lambda text: text[-1])))
+
+
 def test_of_many_rows_some_are_looked_at_and_pairs_are_read_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cartograph.features.telling._ROWS", 150)
     assert what_tells(texts(0.9)).names

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
 from cartograph.features.unusual import FAR, held_values, rarity, shown_values, usual_values
-from cartograph.schema import FEATURES, VALUES
+from cartograph.schema import FEATURES, VALUES, Feature
 from tests.training_sets import info_of, table
 
 DAY = datetime(2024, 3, 1)
@@ -48,6 +49,15 @@ def test_values_as_they_are_shown() -> None:
     assert (sizes[7], colours[7], days[7]) == ("9", "blue", "2024-03-01") and sizes[103] == ""
     assert [column[0] for column in usual_values(made())] == ["1.051", "red", "2024-03-01"]
     assert usual_values(made())[1] == ["red", "blue"]
+
+
+def test_no_text_is_unusual_and_none_is_usual() -> None:
+    info = replace(info_of("table"), features=(Feature("said", "text"),))
+    texts = ["never twice the same " * 40, *(f"so it was said {row} times" for row in range(8)), None]
+    said = table(info, {FEATURES: ["x"] * 10, VALUES: [{"said": text} for text in texts]}, [0] * 5 + [1] * 5)
+    assert (rarity(said) == 1).all() and usual_values(said) == [["", ""]] and held_values(said) == ["10\u00a0% missing"]
+    [shown] = shown_values(said)
+    assert shown[1] == texts[1] and shown[9] == "" and len(shown[0]) <= 501
 
 
 def test_what_a_column_holds_in_a_line() -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.metrics import average_precision_score
 
 from cartograph.errors import InputError
 from cartograph.frames.audit import audit
@@ -190,6 +191,30 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
     right = dict(enumerate(np.array(["a", "b", "c"])[wines.target].tolist()))
     assert all(suggested == right[row] for row, suggested in found.suspects["suggested"].items() if row in set(wrong.tolist()))
     assert len(found.measures) == len(frame)
+
+
+@pytest.mark.slow
+def test_texts_among_columns_find_what_either_alone_does_not(tmp_path: Path) -> None:
+    """Half of the rows are told by what was said, the others by what they cost."""
+    rng = np.random.default_rng(6)
+    kinds, words = rng.integers(0, 2, 400), (("sour", "bitter", "cold"), ("sweet", "warm", "soft"))
+    by_text = rng.random(400) < 0.5
+    said = [
+        f"it was {rng.choice(words[kind if told else rng.integers(2)])}, cup {row}, and no more"
+        for row, (kind, told) in enumerate(zip(kinds, by_text, strict=True))
+    ]
+    cost = np.where(by_text, rng.normal(5, 3, 400), np.where(kinds == 1, 9, 1) + rng.normal(0, 1, 400))
+    wrong = rng.random(400) < 0.08
+    frame = pd.DataFrame({"said": said, "cost": cost.round(2), "label": np.array(["tea", "milk"])[np.where(wrong, 1 - kinds, kinds)]})
+
+    def precision(found: FrameAudit) -> float:
+        turn = pd.Series(np.arange(len(frame)), index=found.ranking.index).sort_index()
+        return float(average_precision_score(wrong, -turn))
+
+    both = audit(frame, features=True, label="label", epochs=4)
+    one, other = audit(frame, features=["cost"], label="label", epochs=4), audit(frame, text="said", label="label", epochs=4)
+    assert precision(both) > max(precision(one), precision(other)) + 0.1
+    assert "said" in both.report(tmp_path / "page.html").read_text() and both.cleaned().columns.tolist() == ["said", "cost", "label"]
 
 
 @pytest.mark.slow

@@ -48,6 +48,26 @@ def test_all_columns_but_the_label_and_those_that_name_or_number_rows() -> None:
     assert len(train.examples) == ROWS
 
 
+def test_a_column_of_texts_is_one_and_a_column_of_names_or_codes_is_none() -> None:
+    rows = people()
+    said = [f"pays on the {row}th of a month" if row % 4 else None for row in range(ROWS)]
+    more = {
+        "said": said,
+        "order": [f"order {row} of 40" for row in range(ROWS)],
+        "often": [("late again and again", "no")[row % 2] for row in range(ROWS)],
+    }
+    kept = rows.files[0].batch.table
+    for name, values in more.items():
+        kept = kept.append_column(name, [values])
+    files = (File("train.csv", Batch(kept, rows.files[0].batch.rows)),)
+    [train] = ingested(RawSet("train", "train", files), features=ALL)
+    kinds = {feature.name: feature.kind for feature in train.info.features}
+    assert (kinds["said"], kinds["often"], train.left_out) == ("text", "category", ("number", "person", "order"))
+    assert train.examples[VALUES][1].as_py()["said"] == said[1] and train.examples[VALUES][0].as_py()["said"] is None
+    [train] = ingested(RawSet("train", "train", files), features=("said",), categories=("said",))
+    assert train.info.features == (Feature("said", "category"),)
+
+
 def test_who_labelled_is_no_feature_unless_it_is_asked_for() -> None:
     rows = people()
     who = [("ann", "bo")[row % 2] for row in range(ROWS)]

@@ -59,7 +59,7 @@ def _left_out(sets: Sequence[Mapping[str, Any]]) -> str:
         return ""
     shown = listing([f"“{cut(str(name), 60)}”" for name in names[:_MOST_COLUMNS]])
     more = f", and {count(len(names) - _MOST_COLUMNS)} more" if len(names) > _MOST_COLUMNS else ""
-    return f" Columns that were not read (texts that hardly repeat, row numbers, who labelled, empty, marked so): {shown}{more}."
+    return f" Columns that were not read (names that hardly repeat, row numbers, who labelled, empty, marked so): {shown}{more}."
 
 
 def _linked(sets: Sequence[Mapping[str, Any]]) -> str:

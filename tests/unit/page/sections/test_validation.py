@@ -34,7 +34,7 @@ def test_columns_that_were_not_read_are_named(audit: Audit) -> None:
     section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
     assert section is not None
     assert section.lead.endswith(
-        "Columns that were not read (texts that hardly repeat, row numbers, who labelled, empty, marked so): “name” and “row <1>”."
+        "Columns that were not read (names that hardly repeat, row numbers, who labelled, empty, marked so): “name” and “row <1>”."
     )
 
 
