@@ -1,4 +1,4 @@
-"""Planted label errors in tables with a column of texts: the ranking by all columns, by the text alone and by the others, beside cleanlab's.
+"""Planted label errors in tables with a column of texts: ranked by all columns, by the text alone and by the others, beside cleanlab.
 
 `python benchmarks/mixed_tables.py [--seeds 1,2,3] [--output FILE]`
 
@@ -64,7 +64,7 @@ def functions() -> pd.DataFrame:
 
 
 def columns(frame: pd.DataFrame) -> np.ndarray:
-    """Return the columns but the text and the label as a user would make them: numbers standardised, categories one-hot, missing the mean."""
+    """Return the columns but the text and the label as a user would make them: numbers standardised, categories one-hot."""
     numbers = frame.select_dtypes(["number", "bool"]).astype(float)
     values = numbers.fillna(numbers.mean())
     scaled = (values - values.mean()) / values.std().replace(0, 1.0)
