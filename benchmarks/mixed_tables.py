@@ -63,11 +63,15 @@ def functions() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names).drop_duplicates("text")
 
 
-def columns(frame: pd.DataFrame) -> np.ndarray:
-    """Return the columns but the text and the label as a user would make them: numbers standardised, categories one-hot."""
+def columns(frame: pd.DataFrame, *, missing: bool) -> np.ndarray:
+    """Return the columns but the text and the label as a user would make them: numbers standardised, categories one-hot.
+
+    A number that is missing is the mean, with a column that says so; or stays missing, for trees.
+    """
     numbers = frame.select_dtypes(["number", "bool"]).astype(float)
-    values = numbers.fillna(numbers.mean())
-    scaled = (values - values.mean()) / values.std().replace(0, 1.0)
+    scaled = (numbers - numbers.mean()) / numbers.std().replace(0, 1.0)
+    if not missing:
+        scaled = pd.concat([scaled.fillna(0.0), numbers.isna()], axis=1)
     others = frame.drop(columns=[*numbers.columns, "text", "label"])
     frequent = others.apply(lambda column: column.where(column.map(column.value_counts()) >= 2, "other").fillna("missing"))
     return np.asarray(pd.concat([scaled, *(pd.get_dummies(frequent[name]) for name in frequent)], axis=1), np.float64)
@@ -85,9 +89,9 @@ def theirs(frame: pd.DataFrame, given: np.ndarray, seed: int) -> np.ndarray:
     fold = np.empty(len(given), dtype=np.int64)
     order = np.random.default_rng(seed).permutation(len(given))
     fold[order[np.argsort(given[order], kind="stable")]] = np.arange(len(given)) % FOLDS
-    words, own = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit_transform(frame["text"]), columns(frame)
-    beside = sparse.csr_array(sparse.hstack([words, own]))
-    dense = np.concatenate([own, TruncatedSVD(50, random_state=seed).fit_transform(words)], axis=1)
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit_transform(frame["text"])
+    beside = sparse.csr_array(sparse.hstack([words, columns(frame, missing=False)]))
+    dense = np.concatenate([columns(frame, missing=True), TruncatedSVD(50, random_state=seed).fit_transform(words)], axis=1)
     tried = [
         cross_validated(lambda penalty=penalty: LogisticRegression(C=penalty, max_iter=500), beside, given, fold)  # type: ignore[misc]
         for penalty in PENALTIES

@@ -81,24 +81,24 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     >>> labels_wrong(126.0, 3, 677, "of 3,150 labels").replace(chr(160), " "), labels_wrong(86.0, 0, 175).replace(chr(160), " ")
     ('at most 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
     >>> labels_wrong(126.0, 3, 677, scattered=210).replace(chr(160), " ")
-    'at most 210 labels are wrong (95 % CI; 680 if errors gather on hard rows)'
+    'at most 680 labels are wrong (95 % CI; 210 unless errors gather on hard rows)'
     >>> labels_wrong(126.0, 40, 310, scattered=210).replace(chr(160), " ")
-    'about 130 labels are wrong (95 % CI 40 to 210; to 310 if errors gather on hard rows)'
+    'about 130 labels are wrong (95 % CI 40 to 310; to 210 unless errors gather on hard rows)'
     """
     if expected >= _SOME and low < _FAR * expected:
         return f"at most {upper_end(which + ' are wrong', high, scattered)}"
     number = about(expected)
     one = number == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
-    end, gather = _ends(high, scattered)
-    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {end}{gather and f'; to {gather}'})"
+    end, unless = _ends(high, scattered)
+    return f"about {number} {what} {'is' if one else 'are'} wrong (95{_SPACE}% CI {about(low)} to {end}{unless and f'; to {unless}'})"
 
 
 def labels_said_wrong(wrong: Mapping[str, float], which: str = "labels") -> str:
     """Return the same of a record, with ``expected``, ``low``, ``high`` and (not of earlier audits) ``scattered``.
 
     >>> labels_said_wrong({"expected": 30.0, "low": 9.0, "high": 60.0, "scattered": 44.0}).replace(chr(160), " ")
-    'about 30 labels are wrong (95 % CI 9 to 44; to 60 if errors gather on hard rows)'
+    'about 30 labels are wrong (95 % CI 9 to 60; to 44 unless errors gather on hard rows)'
     """
     return labels_wrong(wrong["expected"], wrong["low"], wrong["high"], which, wrong.get("scattered"))
 
@@ -107,26 +107,26 @@ def upper_end(which: str, high: float, scattered: float | None) -> str:
     """Return the upper end of an interval; ``which``: labels are wrong, the others as of ``labels_wrong``.
 
     >>> upper_end("are wrong", 40, 12).replace(chr(160), " ")
-    '12 are wrong (95 % CI; 40 if errors gather on hard rows)'
+    '40 are wrong (95 % CI; 12 unless errors gather on hard rows)'
     """
-    end, gather = _ends(high, scattered)
-    return f"{end} {which} (95{_SPACE}% CI{gather and f'; {gather}'})"
+    end, unless = _ends(high, scattered)
+    return f"{end} {which} (95{_SPACE}% CI{unless and f'; {unless}'})"
 
 
 def between_ends(low: float, high: float, scattered: float | None) -> str:
     """Return an interval alone, as of ``labels_wrong``.
 
     >>> between_ends(0, 150, 110).replace(chr(160), " "), between_ends(0, 40, None).replace(chr(160), " ")
-    ('0 to 110 (95 % CI; to 150 if errors gather on hard rows)', '0 to 40 (95 % CI)')
+    ('0 to 150 (95 % CI; to 110 unless errors gather on hard rows)', '0 to 40 (95 % CI)')
     """
-    end, gather = _ends(high, scattered)
-    return f"{about(low)} to {end} (95{_SPACE}% CI{gather and f'; to {gather}'})"
+    end, unless = _ends(high, scattered)
+    return f"{about(low)} to {end} (95{_SPACE}% CI{unless and f'; to {unless}'})"
 
 
 def _ends(high: float, scattered: float | None) -> tuple[str, str]:
-    """Return where an interval ends if errors do not gather on hard rows, and where it ends then; the latter empty if it is no other."""
-    end = about(high if scattered is None else scattered)
-    return end, "" if end == about(high) else f"{about(high)} if errors gather on hard rows"
+    """Return where an interval ends, and where unless errors gather on hard rows; the latter empty if it is no other."""
+    scattered_end = about(high if scattered is None else scattered)
+    return about(high), "" if scattered_end == about(high) else f"{scattered_end} unless errors gather on hard rows"
 
 
 def duration(seconds: float) -> str:

@@ -145,9 +145,9 @@ def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewe
         found: what people looked at, so that what is not known is how many of the others are wrong.
     """
     closely, ends = closer_than(record, found), between_left(record, found)
-    if ends is not None and about(ends["low"]) == "0" and ends["scattered"] < HARDLY_ANY * record["rows"]:
+    if ends is not None and about(ends["low"]) == "0" and ends["high"] < HARDLY_ANY * record["rows"]:
         which = what.removeprefix("how many ")
-        if about(ends["scattered"]) == "1":
+        if about(ends["high"]) == "1":
             which = which.replace("labels are ", "label is ").replace("are ", "is ")
         few = f"at most about {upper_end(which, ends['high'], ends['scattered'])}"
         return f"{few}, and no closer number can be estimated: {why}; {_NONE_SO_SURE}"

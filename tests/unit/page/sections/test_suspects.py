@@ -35,7 +35,7 @@ def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audi
     between = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", **ends))
     assert between is not None
     assert (
-        "How many of all labels are wrong: 0 to 3 (95\u00a0% CI; to 5 if errors gather on hard rows), up to 8 if nearly all hard rows"
+        "How many of all labels are wrong: 0 to 5 (95\u00a0% CI; to 3 unless errors gather on hard rows), up to 8 if nearly all hard rows"
         in between.lead
     )
     rough = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="roughly known", explained=0.1))
