@@ -145,8 +145,6 @@ def main() -> None:
         parts = [f"{arguments.preset}, {model_of}\n", said(*made)]
         if published:
             _set(space / "params.yaml", PUBLISHED)
-        elif arguments.preset == "multinli":
-            _set(space / "params.yaml", {"clean": {"recipe": "decisions-only"}})
         parts.append(said("flows.audit", "--workspace", "workspaces/this"))
         parts.append(_selections(space) if published else (space / "data/evaluate/evaluation.md").read_text(encoding="utf-8"))
         page = space / "reports/report.html"

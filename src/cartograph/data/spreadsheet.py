@@ -28,7 +28,7 @@ _MONTH = (
 )
 _DATE = rf"\d{{1,4}}[ ./-]?{_MONTH}(?:[ ,./-]*\d{{1,4}})?|{_MONTH}[ ./-]?\d{{1,4}}(?:[ ,./-]+\d{{1,4}})?"
 _REWRITTEN = re.compile(rf"'*\s*(?:{_NUMBER}|{_DATE}|true|false)\s*", re.IGNORECASE)
-_SIGNED_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_SIGNED_NUMBER = re.compile(r"[+-]?\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?(?: ?%)?")
 _PLAIN_NUMBER = re.compile(r"0|[1-9]\d{0,14}")
 _DELIMITERS = ",;\t"
 
@@ -45,8 +45,8 @@ def guarded(text: str) -> str:
 def inert(text: str) -> str:
     """Return a text as a cell of data that no spreadsheet runs as a formula; unlike ``guarded`` it leaves numbers and dates as they are.
 
-    >>> inert("=1+1"), inert("-1.5"), inert("00123")
-    ("'=1+1", '-1.5', '00123')
+    >>> inert("=1+1"), inert("-1.5"), inert("-1.234,5"), inert("00123")
+    ("'=1+1", '-1.5', '-1.234,5', '00123')
     """
     return f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text
 

@@ -106,8 +106,11 @@ def opened(
         links: the columns that are read beside these: whose equal values link rows, and who gave the label.
 
     Raises:
-        InputError: a file that cannot be read, or a column of a frame that is missing, or there twice, or whose names have levels.
+        InputError: neither a frame nor a path, a file that cannot be read, or a column of a frame that is missing, or there twice, or whose
+            names have levels.
     """
+    if not isinstance(data, pd.DataFrame | str | Path):
+        raise InputError(f"what is audited must be a pandas data frame or the path of a file, but is a {type(data).__name__}.")
     if not isinstance(data, pd.DataFrame):
         source = source_of(data, form)
         if source.encoding and not form.encoding:

@@ -216,10 +216,10 @@ def check_epochs(epochs: int | Literal["auto"]) -> None:
     """Check the number of epochs of the training behind the map.
 
     Raises:
-        InputError: it is below 2 and not ``auto``.
+        InputError: it is no whole number, or below 2, and not ``auto``.
     """
-    if epochs != "auto" and epochs < 2:
-        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
+    if epochs != "auto" and (not isinstance(epochs, int) or epochs < 2):
+        raise InputError(f"epochs must be 2 or more, a whole number, or auto, but is {epochs!r}.")
 
 
 def warn_of_links(rows: Rows) -> None:

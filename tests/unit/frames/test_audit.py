@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -126,12 +127,19 @@ def test_the_same_frame_gives_the_same_result_and_pairs_are_taken(frame: pd.Data
         ({"label": None}, {}, r"none of its 600 rows can be used: 600 no label"),
         ({}, {"text": ["text", "text", "text"]}, "text names 3 columns; name one, or two for pairs"),
         ({}, {"epochs": 1}, "epochs must be 2 or more"),
+        ({}, {"epochs": "lots"}, "epochs must be 2 or more, a whole number, or auto, but is 'lots'"),
         ({}, {"threshold": 1.0}, r"threshold must be in \(0, 1\)"),
     ],
 )
 def test_a_frame_that_cannot_be_audited_is_refused(frame: pd.DataFrame, change: dict, arguments: dict, message: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(InputError, match=message):
         audit(frame.assign(**change), **{"text": "text", "label": "label"} | arguments)
+
+
+@pytest.mark.parametrize("data", [{"text": ["a"]}, [["a", "b"]], np.zeros((2, 2)), None])
+def test_what_is_neither_a_frame_nor_a_path_is_refused(data: Any) -> None:
+    with pytest.raises(InputError, match=f"must be a pandas data frame or the path of a file, but is a {type(data).__name__}"):
+        audit(data, text="text", label="label")
 
 
 def test_rows_without_text_or_label_are_set_aside_and_the_others_are_audited(frame: pd.DataFrame) -> None:
