@@ -8,8 +8,8 @@ CARTOGRAPH_DATA or ../shared/data:
   are enough for;
 - qnli: 4,463 rows of QNLI's development set as train set, the other 1,000 in distribution, Adversarial SQuAD as pairs out of distribution;
 - multinli: 1,199 of ChaosNLI's rows from MultiNLI, written in MultiNLI's own format, as train set, the other 400 in distribution, the NLI
-  diagnostics out of distribution. It shows that the format is read; so few rows teach a model next to nothing: it takes every
-  contradiction for a label error, and the audit refuses to clean a whole class away, so here only people's decisions clean.
+  diagnostics out of distribution. It shows that the format is read; so few rows teach a model next to nothing, which the audit says, and it
+  changes none.
 
 The train sets of QNLI and MultiNLI themselves are not in that folder.
 """
