@@ -247,6 +247,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
         say(copies)
     for line in _columns_read(rows.ingested, not given.labels):
         say(line)
+    if not given.labels and (beside := rows.columns_beside_sentence(_NAMED)):
+        say(beside)
     if not given.labels and (who := rows.labeller_sentence("--labelled-by ")):
         say(who)
     folder = _writable(Path(given.out or f"{Path(given.file).stem}-audit"))

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _ROWS, _MEASURES = "data/ingest/train.parquet", "data/measure/measures.parquet"
 _SUBSET = "data/select/{subset}.parquet"
 _COMPARED, _STOPPING = 0.2, 0.1
+_MOST_TIMES = 16
+"""Most times the epochs of the whole set that a subset is trained for: as often the map's own training is at most."""
 _STOPPING_SET = "held-out for stopping"
 
 
@@ -49,19 +51,19 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     from cartograph.schema import UID
 
     subset, seed = out.cell["subset"], int(out.cell["seed"])
-    recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING))
     name = _SUBSET.format(subset=subset)
     apart = inputs[HELD_APART] / f"{subset}.parquet" if HELD_APART in inputs else None
     train_set = pq.read_table(inputs[_ROWS])
     rows = take_subset(train_set, pq.read_table(apart if apart is not None and apart.exists() else inputs[name]), name)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
-    kept_apart = not evaluation
+    kept_apart, whole = not evaluation, train_set.num_rows
     if kept_apart:
         held = held_out_set(params, train_set)
         evaluation[HELD_OUT] = out.checkpoints / f"{HELD_OUT}.parquet"
         out.checkpoints.mkdir(parents=True, exist_ok=True)
         write_parquet(held, evaluation[HELD_OUT])
-        rows = rows.filter(pc.invert(pc.is_in(rows[UID], value_set=held[UID].combine_chunks()))).combine_chunks()
+        rows, whole = rows.filter(pc.invert(pc.is_in(rows[UID], value_set=held[UID].combine_chunks()))).combine_chunks(), whole - len(held)
+    recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING), whole / max(rows.num_rows, 1))
     described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
     described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate, "order": params.order}
     [folder] = out.staged.values()
@@ -220,8 +222,12 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
     return _summary(rows.num_rows, list(evaluation), metrics)
 
 
-def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None) -> Recipe:
-    """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
+def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None, smaller: float) -> Recipe:
+    """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free.
+
+    Where that leaves open how many epochs there are, a subset is trained for as many times more as it is smaller, by the factor
+    ``smaller``: so it has the whole set's optimiser steps, and no model fails only since a third of the rows has a third of them.
+    """
     trained = workspace.settings.of(Train)
     if trained.model == "transformer" and trained.pretrained is None:
         raise InputError(
@@ -235,7 +241,9 @@ def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path
         own["schedule_epochs"] = trained.schedule_epochs
     # An epoch in which rows come twice is no pass over all rows.
     own["record"] = "epoch_end" if params.order == "ambiguous-twice" else "train_pass"
-    return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, evaluate="end", live=False, **own)
+    recipe = replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, evaluate="end", live=False, **own)
+    times = min(max(round(smaller), 1), _MOST_TIMES) if params.epochs is None and trained.epochs == "auto" else 1
+    return replace(recipe, epochs=times * recipe.epochs)
 
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:

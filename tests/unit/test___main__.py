@@ -45,7 +45,10 @@ def test_a_sheet_of_a_workbook_is_named_behind_its_path_and_others_are_named_whe
             "rows.csv has no column `reviews`; its columns are review, kind; did you mean",
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
-        (["rows.csv", "--text", "review", "--label", "kind", "--epochs", "1"], "epochs must be 2 or more, or auto, but is 1."),
+        (
+            ["rows.csv", "--text", "review", "--label", "kind", "--epochs", "1"],
+            "epochs must be 2 or more, a whole number, or auto, but is 1.",
+        ),
         (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
         (
             ["rows.csv"],
@@ -62,7 +65,7 @@ def test_a_sheet_of_a_workbook_is_named_behind_its_path_and_others_are_named_whe
         ),
         (
             ["rows.csv", "--text", "review", "--features", "--label", "kind"],
-            "--text reads texts, --features all columns of a table, ",
+            "--text reads texts alone, --features all columns of a table, ",
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--labelled-by", "kinds"], "rows.csv has no column `kinds`; its columns are"),
         (["", "--text", "review", "--label", "kind"], "FILE is empty; name the file to audit."),
@@ -99,6 +102,22 @@ def test_of_one_class_it_says_that_no_suspects_could_be_looked_for(
     Path("rows.csv").write_text("text,label\n" + "".join(f"word {row},a\n" for row in range(40)))
     assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
     assert "suspects.csv: no suspects, since none could be looked for\n" in capsys.readouterr().out
+
+
+def test_columns_that_could_be_read_beside_the_text_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{row},{'good' if row % 2 else 'bad'} film number {row % 9},{row % 5 + 1},ann,c{row % 3},{'AB'[row % 2]}" for row in range(120)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,text,stars,rated_by,shop,label", *rows]))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    line = "`text` alone is read; `stars` and `shop` are not: with --features in place of --text all columns are read together\n"
+    assert line in capsys.readouterr().out
+    (tmp_path / "rows.csv").write_text("\n".join(["id,text,label", *(re.sub(",\\d,ann,c\\d", "", row) for row in rows)]))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    assert "alone is read" not in capsys.readouterr().out
 
 
 def test_few_doubts_have_a_threshold_that_lists_them(

@@ -18,14 +18,17 @@ from cartograph.errors import InputError
 from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, require_name, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import Columns, File, parts_of
+from cartograph.ingest.features import could_be_features
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.ingest.nested import outer_column, with_items
 from cartograph.read.source import Batch, Source
 from cartograph.schema import LABEL, ROW, WEIGHT
+from cartograph.wording import cut, listing
 
 _AS_IT_IS = FileForm()
+_LONGEST = 40
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,18 @@ class Rows:
         own = table["column"].replace({LABEL: str(self.columns[-1])})
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]], column=own)
         return found
+
+    def columns_beside_sentence(self, most: int) -> str:
+        """Return which columns could be read beside a single text and are not, at most so many by name; empty where there are none."""
+        info = self.ingested.info
+        parts = [part for name in map(str, self.columns) for part in (name, *name.split("+"))]
+        read = {*parts, self.linked, self.labelled_by, *info.fields}
+        if info.task != "single" or info.features or not (names := could_be_features([self.whole_file], read)):
+            return ""
+        more = [f"{len(names) - most:,} more"] if len(names) > most else []
+        shown = listing([*(f"`{cut(name, _LONGEST)}`" for name in names[:most]), *more])
+        are, text = "is" if len(names) == 1 else "are", cut(str(self.columns[0]), _LONGEST)
+        return f"`{text}` alone is read; {shown} {are} not: with --features in place of --text all columns are read together"
 
     def labeller_sentence(self, option: str) -> str:
         """Return that a column may say who labelled (``ingest.labeller_names``); empty where one is named, or none looks like it."""

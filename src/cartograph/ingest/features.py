@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -55,6 +55,17 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
             f"{', '.join(file.name for file in files)}: no column beside the label can be a feature; name them, or use --text."
         )
     return replace(columns, kinds=tuple(kinds), left_out=tuple(left_out))
+
+
+def could_be_features(files: Sequence[File], read: Collection[str]) -> list[str]:
+    """Return the columns that would be features if all were read, but for those of ``read``, in the first file's order."""
+    found = []
+    for name in _all(files):
+        if name not in read and not names_a_labeller(name):
+            texts = pa.chunked_array([chunk for file in files for chunk in texts_of(file, (name,)).chunks], pa.string())
+            if not says_nothing(texts, feature_of(name, texts)):
+                found.append(name)
+    return found
 
 
 def _all(files: Sequence[File]) -> tuple[str, ...]:

@@ -33,7 +33,11 @@ class Retrain(Section):
         description="rows of an epoch: shuffled, easy-first (a curriculum: by the confidence of this audit's map, the highest first), or "
         "ambiguous-twice (those of the map's region ambiguous come twice, and as many others are left out, drawn again in each epoch)",
     )
-    epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
+    epochs: int | None = Field(
+        None,
+        ge=1,
+        description="passes over each subset; null: as in train; if auto there, more by as much as a subset is smaller (16 times at most)",
+    )
     patience: int | None = Field(
         None,
         ge=1,

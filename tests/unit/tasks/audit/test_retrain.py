@@ -123,6 +123,31 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
         assert np.array_equal(mine, its)
 
 
+@pytest.mark.parametrize(
+    ("own", "epochs"),
+    [
+        ({"train": {"epochs": "auto"}}, (2, 6, 32)),
+        ({"train": {"epochs": 2}}, (2, 2, 2)),
+        ({"train": {"epochs": "auto"}, "epochs": 3}, (3, 3, 3)),
+    ],
+)
+def test_a_small_subset_has_the_optimiser_steps_of_the_whole_set_where_epochs_are_left_open(
+    tmp_path: Path, own: dict[str, Any], epochs: tuple[int, int, int]
+) -> None:
+    workspace = space(tmp_path, **own)
+    whole = pq.read_table(tmp_path / "data/select/original.parquet")
+    save(whole.slice(0, 20), tmp_path / "data/select/cleaned.parquet")
+    two = [whole["label"].to_pylist().index(label) for label in (0, 1)]
+    save(whole.take(sorted(two)), tmp_path / "data/select/random.parquet")
+    (tmp_path / "data/train").mkdir(exist_ok=True)
+    (tmp_path / "data/train/training.json").write_text(json.dumps({"epochs": 2}))
+    found = []
+    for name in ("original-1", "cleaned-1", "random-1"):
+        run_step(cell(workspace, name), workspace)
+        found.append(json.loads((tmp_path / f"data/retrain/{name}/training.json").read_text())["epochs"])
+    assert tuple(found) == epochs
+
+
 def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_version_is_trained_on_it(tmp_path: Path) -> None:
     workspace = space(tmp_path, evaluation={}, epochs=4)
     (tmp_path / "data/hold_out").mkdir()
