@@ -286,7 +286,7 @@ EVALUATION = schema_of(
         "failed": "bool",
     }
 )
-"""One number of one retrained model on one evaluation set; ``failed`` marks a training that ended at the majority class."""
+"""One number of one retrained model on one evaluation set; ``failed`` marks a training that ended no better than chance."""
 
 RECORD = schema_of(
     {

@@ -123,7 +123,7 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         tags["cartograph.failed"] = "true"
     if subset in _COLOURS:
         tags["mlflow.runColor"] = _COLOURS[subset]
-    ended = f"  \n**Failed**: {broken or 'it ended no better than always naming the largest class.'}" if failed else ""
+    ended = f"  \n**Failed**: {broken or 'it ended no better than chance.'}" if failed else ""
     tags["mlflow.note.content"] = f"Trained from scratch on the {rows:,} rows of `{subset}`, seed {seed}.{ended}"
     return Model(
         name=f"retrain {subset} seed {seed}",

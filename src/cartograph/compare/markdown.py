@@ -81,7 +81,7 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
     summary, differences = comparison.summary.to_pylist(), comparison.differences.to_pylist()
     lines = ["# What cleaning is worth", "", _means(summary, train_rows), ""]
     lines += [
-        "Mean over seeds ± standard deviation, in per cent. A model that ended at the majority class failed and is left out.",
+        "Mean over seeds ± standard deviation, in per cent. A model that ended no better than chance failed and is left out.",
         "",
     ]
     if differences:

@@ -123,7 +123,7 @@ def markdown(comparison: Comparison, chosen: TrainedSelections, metrics: Sequenc
     parts += [
         "Mean over seeds ± standard deviation. ▲, ▼: above or below equally many random rows by a paired test at 5 % (bootstrap over the "
         "rows of the set, the same for all models, and over seeds); nothing is corrected for the number of comparisons. A training that "
-        "ended at the majority class has failed and is left out of the means.",
+        "ended no better than chance has failed and is left out of the means.",
         "",
         *_best(comparison, chosen, metrics[0]),
         f"## Differences in points of {METRIC_NAMES[metrics[0]]}",

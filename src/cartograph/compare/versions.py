@@ -140,7 +140,7 @@ def compare_versions(
 
     Args:
         sets: the evaluation sets.
-        failed: (subset, seed) -> whether that model ended at the majority class, or broke off; the latter says nothing of any set.
+        failed: (subset, seed) -> whether that model ended no better than chance, or broke off; the latter says nothing of any set.
         metrics: of ``METRICS``.
         resamples: rounds of the bootstrap, 1 or more.
         seed: of the draws; those of a set depend on its name, not on the other sets.

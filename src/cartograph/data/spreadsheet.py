@@ -28,7 +28,7 @@ _MONTH = (
 )
 _DATE = rf"\d{{1,4}}[ ./-]?{_MONTH}(?:[ ,./-]*\d{{1,4}})?|{_MONTH}[ ./-]?\d{{1,4}}(?:[ ,./-]+\d{{1,4}})?"
 _REWRITTEN = re.compile(rf"'*\s*(?:{_NUMBER}|{_DATE}|true|false)\s*", re.IGNORECASE)
-_SIGNED_NUMBER = re.compile(r"[+-]?\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?(?: ?%)?")
+_SIGNED_NUMBER = re.compile(r"[+-]?[$€£¥₹]?(?:\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?(?: ?[%$€£¥₹])?")
 _PLAIN_NUMBER = re.compile(r"0|[1-9]\d{0,14}")
 _DELIMITERS = ",;\t"
 

@@ -19,18 +19,18 @@ from cartograph.clean.recommended import doubted_again, recommended_arm
 from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
-from cartograph.page.headline import PRECISION
+from cartograph.page.headline import MOST_TAKEN, PRECISION
 from cartograph.page.step_results import Suspects
-from cartograph.schema import WEIGHT
+from cartograph.schema import LABEL, WEIGHT
 from cartograph.suspects.among import Among
 from cartograph.suspects.label_doubt import NOTHING
-from cartograph.wording import counted
+from cartograph.wording import counted, cut, listing
 
 Recipe = Literal["auto", "drop-flagged", "relabel", "down-weight"]
 
 RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel", "down-weight")
-RELABEL_ABOVE, MOST_TAKEN = 0.9, 0.5
-"""What a suggestion needs to be taken, and what share of a class's rows is taken at most, as the section ``clean`` has both."""
+RELABEL_ABOVE = 0.9
+"""What a suggestion needs to be taken, as the section ``clean`` has it."""
 
 _SEED = 13
 _BETTER = "since models are better for that, by cross-validation"
@@ -95,7 +95,15 @@ class CleanedRows:
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
         done_to = ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts)
-        return "; ".join(filter(None, (done_to, left)))
+        return "; ".join(filter(None, (f"{done_to}{self._mostly_gone(done)}", left)))
+
+    def _mostly_gone(self, done: cleaning.Cleaning) -> str:
+        """Return of which classes a recipe takes more than is else left to people, as the end of a clause; empty where of none."""
+        before = self.rows.ingested.examples[LABEL].to_numpy()
+        taken, labels = ~done.kept | (done.labels != before), self.rows.ingested.info.labels
+        rows, gone = (np.bincount(of, minlength=len(labels)) for of in (before, before[taken]))
+        named = [f"{gone[one]:,} of the {rows[one]:,} rows of `{cut(labels[one], 40)}`" for one in np.flatnonzero(gone > MOST_TAKEN * rows)]
+        return f", among them {listing(named)}" if named else ""
 
     def _done(self, recipe: Recipe) -> cleaning.Cleaning:
         if recipe not in RECIPES:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
@@ -19,10 +20,12 @@ from cartograph.frames.opened import FileForm, as_texts, asked_features, opened,
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import Columns, File, parts_of
 from cartograph.ingest.features import could_be_features
+from cartograph.ingest.forms import COMMA
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.ingest.nested import outer_column, with_items
+from cartograph.ingest.values import feature_of
 from cartograph.read.source import Batch, Source
 from cartograph.schema import LABEL, ROW, WEIGHT
 from cartograph.wording import cut, listing
@@ -101,6 +104,14 @@ class Rows:
         own = table["column"].replace({LABEL: str(self.columns[-1])})
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]], column=own)
         return found
+
+    @property
+    def decimal_commas(self) -> bool:
+        """Whether a column of the file, texts and labels apart, has numbers with decimal commas."""
+        read = set() if self.ingested.info.features else {*map(str, self.columns[:-1])}
+        table = self.whole_file.batch.table
+        names = [name for name in table.column_names if name not in read and pa.types.is_string(table[name].type)]
+        return any(feature_of(name, table[name]).form == COMMA for name in names if name != self.columns[-1])
 
     def columns_beside_sentence(self, most: int) -> str:
         """Return which columns could be read beside a single text and are not, at most so many by name; empty where there are none."""

@@ -42,11 +42,12 @@ class Written(NamedTuple):
 def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> Written:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
-    A cell that would be a formula gets an apostrophe in front; numbers and dates stay as they are. ``suspects.csv`` begins with the
-    number of the row, and ends with what else the file has of it (a number, a source, who labelled); ``cleaned.csv`` has the columns of
-    the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV, JSONL or
-    Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or
-    ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all cells as they are.
+    A cell that would be a formula gets an apostrophe in front; numbers and dates stay as they are. ``suspects.csv`` begins with the number
+    of the row, and ends with what else the file has of it (a number, a source, who labelled); ``cleaned.csv`` has the columns of the data,
+    and weights where the recipe gives rows some (with a decimal comma where other columns have one); it is delimited and encoded as a CSV
+    file that was read. Of a TSV, JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or
+    ``.json``; without weights) or ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all
+    cells as they are.
 
     Args:
         found: an audit of a frame or a file.
@@ -65,7 +66,8 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=True))
     cleaned = found._corrected if isinstance(found, LabelsAudit) else found._cleaned_rows.frame(recipe)
-    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
+    comma = rows is not None and rows.form is not None and _added(cleaned, rows) and rows.decimal_commas
+    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv", comma=comma))
     guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"
     source = None if rows is None else rows.source
     own = rows is not None and source is not None and _write_own_form(cleaned, rows, source, folder)
@@ -96,8 +98,13 @@ def _cell(value: Any) -> str | float:
     return value if isinstance(value, float | int) else str(value)
 
 
-def _data(frame: pd.DataFrame, source: Source | None, kind: str) -> bytes:
-    """Return a table as CSV or TSV, delimited and encoded as the source, where that is of this kind."""
+def _added(cleaned: pd.DataFrame, rows: Rows) -> bool:
+    """Return whether cleaning added weights."""
+    return WEIGHT in cleaned and WEIGHT not in rows.given
+
+
+def _data(frame: pd.DataFrame, source: Source | None, kind: str, *, comma: bool) -> bytes:
+    """Return a table as CSV or TSV, delimited and encoded as the source, where that is of this kind; ``comma``: in its numbers."""
     delimiter, encoding, quoted = ",", "utf-8", True
     if source is not None and _kind(source) == kind:
         delimiter, encoding, quoted = delimiter_of(source, kind), encoding_of(source), quoting_of(source, kind) == "standard"
@@ -105,6 +112,8 @@ def _data(frame: pd.DataFrame, source: Source | None, kind: str) -> bytes:
     rows: list[Any] = [frame.columns.map(str), *frame.itertuples(index=False)]
     for row in rows:
         cells = [inert(cell) if isinstance(cell, str) else cell for cell in map(_cell, row)]
+        if comma:
+            cells = [str(cell).replace(".", ",") if isinstance(cell, float) else cell for cell in cells]
         lines.append(csv_line(cells, delimiter) if quoted else delimiter.join(map(str, cells)))
     return "".join(f"{line}\n" for line in lines).encode(encoding)
 
@@ -132,12 +141,12 @@ def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: P
     """
     kind, label = _kind(source), rows.columns[-1]
     if kind == "tsv":
-        (folder / "cleaned.tsv").write_bytes(_data(cleaned, source, "tsv"))
+        (folder / "cleaned.tsv").write_bytes(_data(cleaned, source, "tsv", comma=_added(cleaned, rows) and rows.decimal_commas))
     before = rows.given[label].loc[cleaned.index]
     kept = {
         number: None if old == new else str(new) for number, old, new in zip(cleaned.index.tolist(), before, cleaned[label], strict=True)
     }
-    weights = cleaned[WEIGHT] if WEIGHT in cleaned and WEIGHT not in rows.given else None
+    weights = cleaned[WEIGHT] if _added(cleaned, rows) else None
     there = rows.file.batch.table.column_names
     if kind == "jsonl" and weights is None and (label in there or outer_column(there, label) is not None):
         rewrite(source, label, kept, folder / f"cleaned{own_suffix(source)}")

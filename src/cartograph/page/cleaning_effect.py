@@ -90,7 +90,7 @@ def _all_failed(summary: pa.Table) -> list[str]:
         return []
     every = f"all {counted(number, 'training')}" if number > 1 else "the one training"
     return [
-        f"What cleaning is worth is not known: {every} that would show it ended no better than always naming the largest class, or stopped "
+        f"What cleaning is worth is not known: {every} that would show it ended no better than chance, or stopped "
         "with an error; recommended: the original rows."
     ]
 

@@ -30,7 +30,7 @@ def broken_sentences(broken: Sequence[Row]) -> list[str]:
 
 
 def failed_sentences(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]:
-    """Return for each version how many trainings ended no better than always naming the largest class.
+    """Return for each version how many trainings ended no better than chance.
 
     Args:
         summary: rows of ``compare.versions.SUMMARY``.
@@ -43,7 +43,7 @@ def failed_sentences(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]
         if row["failed"] > off[row["subset"]]
     }
     return [
-        f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than always naming the largest class: failed, "
+        f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than chance: failed, "
         "marked below, and left out of all means and differences."
         for subset, (number, of) in failed.items()
     ]

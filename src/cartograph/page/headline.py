@@ -23,6 +23,9 @@ HARD = REGIONS[2]
 PRECISION = 0.8
 """From which probability on a suspect is changed without a person where nothing else is asked for, as the section ``clean`` has it."""
 
+MOST_TAKEN = 0.5
+"""Share of a class's rows that is taken at most, as the section ``clean`` has it."""
+
 HARDLY_ANY = 0.005
 """Share of the labels below which an interval from 0 on is told by its upper end: as closely as anybody needs."""
 
@@ -231,8 +234,11 @@ def sure_suspects(audit: Audit) -> str:
     assert audit.suspects is not None
     precision = _precision(audit)
     likely = audit.suspects.rows["probability"].to_numpy()[audit.flagged] >= precision
-    # Cleaning leaves these classes to people.
-    likely &= ~np.isin(audit.gold[audit.flagged], audit.unknown)
+    # Cleaning leaves these classes to people: those that models do not know, and those of which too many rows would go.
+    given, rows = audit.gold[audit.flagged], np.bincount(audit.gold, minlength=len(audit.info.labels))
+    most = float(audit.how_made.parameters.get("clean", {}).get("max_class_change", MOST_TAKEN))
+    halved = np.flatnonzero(np.bincount(given[likely], minlength=len(rows)) > most * rows)
+    likely &= ~np.isin(given, [*audit.unknown, *halved.tolist()])
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
     gained = " if models are better for it, or no worse and labels are certainly wrong" if number else ""
     return f"{_of_them(number, len(audit.flagged))} sure enough to change automatically{_at(audit)}{gained}"

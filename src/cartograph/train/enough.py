@@ -24,6 +24,7 @@ from scipy.special import softmax
 from cartograph.data.arrays import Bools, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
+from cartograph.data.kept_logits import KEPT, WHOLE
 from cartograph.data.linked_rows import user_groups
 from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
@@ -43,7 +44,8 @@ MOST_DOUBLINGS = 4
 MOST_STEPS = 6_000
 """A training is not repeated with more optimiser steps than these."""
 MOST_NUMBERS = 30_000_000
-"""Nor where its dynamics would have more numbers than these (rows x epochs x classes), of which the map needs several copies in memory."""
+"""Nor where its dynamics would have more numbers than these (rows x epochs x classes, of many what is kept: ``kept_logits``), of which the
+map needs several copies in memory."""
 
 SETTLES_FROM = 20_000
 """From so many rows on a training ends where its map has settled; of fewer rows the epochs left cost seconds."""
@@ -182,7 +184,8 @@ def may_double(recipe: Recipe, attempts: int, rows: int, classes: int) -> bool:
     """Return whether another attempt is within the bounds."""
     epochs = recipe.epochs * 2**attempts
     steps = epochs * math.ceil(rows / recipe.batch_size)
-    return attempts <= MOST_DOUBLINGS and steps <= MOST_STEPS and epochs * rows * classes <= MOST_NUMBERS
+    numbers = classes if classes <= WHOLE else KEPT + 2
+    return attempts <= MOST_DOUBLINGS and steps <= MOST_STEPS and epochs * rows * numbers <= MOST_NUMBERS
 
 
 def attempt_of(result: TrainingResult) -> Attempt:

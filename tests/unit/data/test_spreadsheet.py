@@ -142,9 +142,15 @@ def test_data_for_programs_keep_their_numbers_and_dates_and_have_no_formulas() -
     assert [inert(text) for text in ("=1+1", "+1", "-1.5e3", "-1+1", "00123", "2 Jan 2020", "plain", "@x")] == [
         "'=1+1", "+1", "-1.5e3", "'-1+1", "00123", "2 Jan 2020", "plain", "'@x",
     ]  # fmt: skip
-    numbers = ("-0,55", "+1.234,5", "-1,234.5", "-1 234 567,8", "-5 %", "-3,2e4")
+    numbers = ("-.28", "-€5", "-5 €", "-0,55", "+1.234,5", "-1,234.5", "-1 234 567,8", "-5 %", "-3,2e4")
     assert [inert(number) for number in numbers] == list(numbers), "numbers as they are written elsewhere, too"
-    assert [inert(text) for text in ("-1,2,3+A1", "+49 30 12", "-5 %x", "-,5")] == ["'-1,2,3+A1", "'+49 30 12", "'-5 %x", "'-,5"]
+    assert [inert(text) for text in ("-1,2,3+A1", "+49 30 12", "-5 %x", "-$A1", "-,")] == [
+        "'-1,2,3+A1",
+        "'+49 30 12",
+        "'-5 %x",
+        "'-$A1",
+        "'-,",
+    ]
     assert write_sheet(("a",), [("007",), ("=1",), (0.5,)], plain=True).decode("utf-8-sig") == "a\r\n007\r\n'=1\r\n0.5\r\n"
     assert write_sheet(("a",), [("007",), (0.5,)]).decode("utf-8-sig") == "a\r\n'007\r\n0.5\r\n"
 

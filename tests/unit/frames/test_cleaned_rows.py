@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -122,6 +123,8 @@ def test_a_rare_class_most_labels_of_which_are_wrong_is_weighted_rather_than_lef
     # Most of what is labelled `rare` would go: that is left to people, and rows are weighted.
     left = found._cleaned_rows._arms["drop"]
     assert left.too_many == ("rare",) and left.kept[(frame["label"] == "rare").to_numpy()].all()
+    gone = len(frame) - len(found.cleaned("drop-flagged"))
+    assert re.fullmatch(rf"without the {gone} whose .* wrong, among them \d+ of the \d+ rows of `rare`", found.changes("drop-flagged"))
     cleaned = found.cleaned()
     assert len(cleaned) == len(frame) and cleaned["weight"][wrong].mean() < 0.2 < 1 < cleaned["weight"][~wrong].mean()
     assert "do not know" not in "".join(found.suspects["reason"])

@@ -154,6 +154,17 @@ def test_lists_are_written_as_json(tmp_path: Path) -> None:
     assert set(pd.read_csv(tmp_path / "out/cleaned.csv")["marks"]) == {'["a", "é"]'}
 
 
+def test_weights_have_the_decimal_comma_that_the_files_other_numbers_have(tmp_path: Path) -> None:
+    rows = [(f"{'fine lovely' if number % 2 else 'dull poor'} {number}", f"-{number},5", "xy"[number % 2]) for number in range(80)]
+    for separator, commas in ((";", True), (";", False), ("\t", True)):
+        lines = [separator.join((text, cost if commas else cost.replace(",", "."), label)) for text, cost, label in rows]
+        path = tmp_path / ("rows.csv" if separator == ";" else "rows.tsv")
+        path.write_text("\n".join([separator.join(("text", "cost", "label")), *lines]) + "\n")
+        write_tables(audit(path, text="text", label="label", epochs=2), tmp_path / "out", "down-weight")
+        again = pd.read_csv(tmp_path / "out" / path.name.replace("rows", "cleaned"), sep=separator, decimal="," if commas else ".")
+        assert again["weight"].mean() == pytest.approx(1.0) and again["cost"].tolist()[:2] == [-0.5, -1.5]
+
+
 def test_the_cleaned_rows_keep_the_form_of_their_file(tmp_path: Path) -> None:
     words = {"x": "fine lovely", "y": "dull; poor"}
     rows = [{"text": f"{words['xy'[number % 2]]} {number}", "label": "xy"[number % 2], "more": {"n": number}} for number in range(80)]

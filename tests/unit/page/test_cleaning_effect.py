@@ -85,7 +85,7 @@ def test_where_every_training_failed_what_cleaning_is_worth_is_not_known(audit: 
         return replace(audit, comparison=Comparison(EVALUATION.empty_table(), table, DIFFERENCES.empty_table()))
 
     (line,) = cleaning_lines(trained(original=(0, 3), cleaned=(0, 3)))
-    assert line.startswith("What cleaning is worth is not known: all 6 trainings that would show it ended no better than always naming")
+    assert line.startswith("What cleaning is worth is not known: all 6 trainings that would show it ended no better than chance")
     assert line.endswith("recommended: the original rows.")
     assert cleaning_lines(trained(original=(1, 2), cleaned=(0, 3))) == []
 

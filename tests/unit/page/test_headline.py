@@ -169,6 +169,8 @@ def test_it_counts_the_wrong_the_listed_and_those_sure_enough_to_change(audit: A
     )
     strict = replace(found, how_made=replace(found.how_made, parameters={"clean": {"precision": 0.999}}))
     assert headline(strict).startswith(f"{start}none of them sure enough to change automatically (clean.precision: 0.999); ")
+    left = replace(found, how_made=replace(found.how_made, parameters={"clean": {"max_class_change": 0.1}}))
+    assert headline(left).startswith(f"{start}none of them sure enough"), "too many rows of both classes would go"
 
 
 def test_of_checks_that_were_not_run_nothing_is_said(audit: Audit) -> None:

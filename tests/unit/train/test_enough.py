@@ -99,7 +99,11 @@ def test_attempts_end_at_the_bounds() -> None:
     assert [may_double(recipe, attempts, 240, 2) for attempts in (1, MOST_DOUBLINGS, MOST_DOUBLINGS + 1)] == [True, True, False]
     assert may_double(recipe, 1, 64 * (MOST_STEPS // 16), 2)
     assert not may_double(recipe, 1, 64 * (MOST_STEPS // 16) + 1, 2)
-    assert may_double(recipe, 1, 1_000, MOST_NUMBERS // 16_000) and not may_double(recipe, 1, 1_000, MOST_NUMBERS // 16_000 + 1)
+    rows = MOST_NUMBERS // (16 * 100)
+    whole = replace(recipe, batch_size=rows)
+    assert may_double(whole, 1, rows, 100) and not may_double(whole, 1, rows, 101)
+    assert may_double(recipe, 1, 2_000, 1_000), "of many classes a row's dynamics keep a few"
+    assert not may_double(replace(recipe, batch_size=10**6), 1, MOST_NUMBERS // (16 * 18) + 1, 1_000)
 
 
 @pytest.mark.slow

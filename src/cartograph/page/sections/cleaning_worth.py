@@ -159,7 +159,7 @@ def _table(audit: Audit, summary: Sequence[Row]) -> Table:
         Column("Trained on"),
         Column("Train rows", "count", "rows that were trained on"),
         Column("Seeds", "count", "trainings that learnt something; the mean is over these"),
-        Column("Failed", "count", "trainings that ended no better than always naming the largest class, or stopped with an error"),
+        Column("Failed", "count", "trainings that ended no better than chance, or stopped with an error"),
     ]
     for metric in metrics:
         title = METRIC_NAMES[metric]

@@ -81,9 +81,7 @@ def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str, e
     broken = [row for row in every if row["subset"] in named]
     failed = sum(row["failed"] for line in lines for row in [line.cells[sets[0][0]]]) - len(broken) if sets else 0
     if failed:
-        parts.append(
-            f"{counted(failed, 'training')} ended no better than always naming the largest class: failed, and left out of the means."
-        )
+        parts.append(f"{counted(failed, 'training')} ended no better than chance: failed, and left out of the means.")
     return " ".join([*parts, *broken_sentences(broken)])
 
 
