@@ -193,8 +193,8 @@ def label_doubt(
             # Even odds that the other anchors are hard, not wrong.
             calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm[0]), calm[0]), given, factors)
             both = (score + posterior(calmly, calm[0], given)) / 2.0
-            # Which pairs come first does not depend on how many are exceptions.
-            score = in_order_of(both, score) if apart else both
+            # Which pairs come first, and which are worth a look, does not depend on how many are exceptions.
+            score = np.maximum(in_order_of(both, score), still_doubted(score)) if apart else both
             scale = float(score.sum()) / max(all_wrong, LEAST)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
@@ -224,6 +224,16 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
+
+
+def still_doubted(score: Floats) -> Floats:
+    """Return what a doubt comes to at least, ``(n_examples,)``, however many exceptions there are: from a half on a little more than that.
+
+    >>> still_doubted(np.array([0.4, 0.5, 0.9, 1.0])).round(2).tolist()
+    [0.0, 0.5, 0.54, 0.55]
+    """
+    least: Floats = np.where(score >= 0.5, 0.5 + (score - 0.5) / 10.0, 0.0)
+    return least
 
 
 def _with_exceptions(
