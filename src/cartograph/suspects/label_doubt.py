@@ -172,6 +172,7 @@ def label_doubt(
     pairs: tuple[WrongPair, ...] = ()
     differ: bool | None = None
     stretches: tuple[Stretch, ...] = ()
+    without_exceptions: Floats | None = None
     seen = seen_through(weighed, known) if explained >= NOTHING or len(given) >= FEWEST_ROWS else None
     if seen is None or (explained < NOTHING and not every_class_known(seen, known, given)):
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
@@ -192,7 +193,7 @@ def label_doubt(
         if calm is not None:
             # Even odds that the other anchors are hard, not wrong.
             calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm[0]), calm[0]), given, factors)
-            both = (score + posterior(calmly, calm[0], given)) / 2.0
+            both, without_exceptions = (score + posterior(calmly, calm[0], given)) / 2.0, score
             # Which pairs come first, and which are worth a look, does not depend on how many are exceptions.
             score = np.maximum(in_order_of(both, score), still_doubted(score)) if apart else both
             scale = float(score.sum()) / max(all_wrong, LEAST)
@@ -220,6 +221,9 @@ def label_doubt(
         wrong, apart_from_hard = number, None
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.scattered / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends, scale, (wrong.high, wrong.most))
+    if apart and unknown is not None and without_exceptions is not None:
+        # Where doubts only rank, nothing is changed by them.
+        score = without_exceptions
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)

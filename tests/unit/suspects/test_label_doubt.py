@@ -248,8 +248,7 @@ def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear()
     assert taken.wrong is not None and taken.explained >= EXPLAINED
     found = label_doubt(probabilities, labels, apart=True)
     assert (found.unknown, found.wrong) == ("hard rows", None)
-    in_turn = np.argsort(taken.score, kind="stable")
-    assert (np.diff(found.score[in_turn]) >= 0).all() and found.score.sum() < taken.score.sum(), "the order stays, of lower doubts"
+    np.testing.assert_array_equal(found.score, taken.score)
     clear = np.column_stack([np.where(labels == 0, 0.95, 0.05), np.where(labels == 1, 0.95, 0.05)])
     wrong = rng.random(4000) < 0.05
     said = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
@@ -269,6 +268,9 @@ def test_a_few_exceptions_among_pairs_are_not_surely_wrong_and_many_wrong_labels
     assert found.wrong is not None and alone.wrong is not None and (alone.score >= 0.8).any()
     assert (found.wrong.low > 0) == surely == bool((found.score >= 0.8).any())
     assert found.wrong.low <= wrong.sum() <= found.wrong.scattered
+    in_turn = np.argsort(alone.score, kind="stable")
+    assert (np.diff(found.score[in_turn]) >= 0).all() and found.score.sum() < alone.score.sum(), "the order stays, of lower doubts"
+    assert ((found.score >= 0.5) == (alone.score >= 0.5)).all(), "and so does what is worth a look"
 
 
 def test_the_doubt_is_that_of_the_definition() -> None:
