@@ -44,7 +44,7 @@ from cartograph.suspects.given_labels import GivenLabels, posterior
 from cartograph.suspects.hard_classes import calm_transition, excepted
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
-from cartograph.suspects.missed_rows import in_order_of, reordered
+from cartograph.suspects.missed_rows import doubts_by, in_order_of, reordered
 from cartograph.suspects.seen_through import every_class_known, seen_through
 from cartograph.suspects.shifted import shifted
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
@@ -186,17 +186,16 @@ def label_doubt(
             factors = labeller_factors(score, given, rows_in(stretches, order)) if stretches else None
         updated = by_labellers(updated, given, factors)
         score = posterior(updated, transition, given)
-        calm = calm_transition(weighed, share)
-        if apart:
-            calm = _with_exceptions(weighed, anchors, calm)
-        scale, all_wrong = 1.0, float(score.sum())
+        calm, all_wrong, as_found = calm_transition(weighed, share), float(score.sum()), score
         if calm is not None:
             # Even odds that the other anchors are hard, not wrong.
-            calmly = by_labellers(weighed.heard_copies(weighed.true_classes(calm[0]), calm[0]), given, factors)
-            both, without_exceptions = (score + posterior(calmly, calm[0], given)) / 2.0, score
+            score = (as_found + doubts_by(weighed, calm[0], factors)) / 2.0
+        if apart and (excepted_from := _with_exceptions(weighed, anchors, calm)) is not None:
+            calm, without_exceptions = excepted_from, score
+            both = (as_found + doubts_by(weighed, calm[0], factors)) / 2.0
             # Which pairs come first, and which are worth a look, does not depend on how many are exceptions.
-            score = np.maximum(in_order_of(both, score), still_doubted(score)) if apart else both
-            scale = float(score.sum()) / max(all_wrong, LEAST)
+            score = np.maximum(in_order_of(both, score), still_doubted(score))
+        scale = 1.0 if calm is None else float(score.sum()) / max(all_wrong, LEAST)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, counted_transition(anchors, 1.0), given, entropy)
@@ -243,11 +242,14 @@ def still_doubted(score: Floats) -> Floats:
 def _with_exceptions(
     given: GivenLabels, anchors: Floats, calm: tuple[Floats, tuple[float, float]] | None
 ) -> tuple[Floats, tuple[float, float]] | None:
-    """Return how labels of pairs go wrong if exceptions are part of what contradicts the anchors, or as by hard rows where that is less."""
+    """Return how labels of pairs go wrong if exceptions are part of what contradicts the anchors; None where hard rows are as much of it.
+
+    And how many of the anchors have a wrong label then, and how many these are.
+    """
     counts = excepted(anchors)
     wrong, among = contradicting(counts)
     if wrong == contradicting(anchors)[0] or (calm is not None and calm[1][0] * among <= wrong * calm[1][1]):
-        return calm
+        return None
     return given.transition(counts), (wrong, among)
 
 

@@ -38,7 +38,7 @@ def reordered(score: Floats, given: GivenLabels, anchors: Floats, share: float, 
         return score
     believed = replace(given, missed=True)
     calm = calm_transition(believed, share)
-    by_each = [_doubts(believed, transition, factors) for transition in (believed.transition(anchors), *(calm[:1] if calm else ()))]
+    by_each = [doubts_by(believed, transition, factors) for transition in (believed.transition(anchors), *(calm[:1] if calm else ()))]
     return in_order_of(score, np.mean(by_each, axis=0))
 
 
@@ -55,6 +55,7 @@ def in_order_of(values: Floats, order: Floats) -> Floats:
     return means[place]
 
 
-def _doubts(given: GivenLabels, transition: Floats, factors: Floats | None) -> Floats:
+def doubts_by(given: GivenLabels, transition: Floats, factors: Floats | None) -> Floats:
+    """Return the probability that each label is wrong if labels go wrong as a transition says, ``(n_examples,)``."""
     updated = by_labellers(given.heard_copies(given.true_classes(transition), transition), given.labels, factors)
     return posterior(updated, transition, given.labels)
