@@ -27,12 +27,6 @@ the surest rows show few of them."""
 _AS_SURE = 1.2
 """How many times as many as the anchors the surest rows of any class may be: of more that are equally sure none is the surest."""
 
-EXCEPTED = 0.07
-"""Share of the surest pairs whose label may be an exception. Of nine sets of 1,195 to 1,750 pairs whose labels are all right (functions,
-packages or operations and what is said of them, first lines and the rest) 0 to 7 % of the surest have the other label: they match though
-they have no word in common. Of these sets' labels 3 are surely wrong in place of 129, and of none the number begins above 0, in place of
-four. Where 5, 10 and 20 % were planted evenly, 72, 72 and 88 % of the surely wrong ones are (63, 71, 82), half as many as else."""
-
 _HABIT = 0.1
 """Share of a class's anchors, at the least, from which on another label of theirs is a habit of labelling, however hard the class: hard
 rows among the surest are mistaken for several classes, or seldom for one."""
@@ -55,24 +49,6 @@ def calm_transition(given: GivenLabels, share: float) -> tuple[Floats, tuple[flo
     if counts is None and many:
         counts = surest_of_any(probabilities, labels, share)
     return None if counts is None else (given.transition(counts), contradicting(counts))
-
-
-def excepted(anchors: Floats) -> Floats:
-    """Return anchors as they are if up to ``EXCEPTED`` of them contradict since pairs have exceptions, not since their labels are wrong.
-
-    Args:
-        anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
-
-    >>> excepted(np.array([[90.0, 10.0], [0.0, 100.0]])).tolist(), excepted(np.array([[97.0, 3.0], [0.0, 100.0]])).tolist()
-    ([[100.0, 0.0], [0.0, 100.0]], [[100.0, 0.0], [0.0, 100.0]])
-    >>> excepted(np.array([[80.0, 20.0], [20.0, 80.0]])).tolist()
-    [[87.0, 13.0], [13.0, 87.0]]
-    """
-    contradict, total = contradicting(anchors)
-    kept = np.round(anchors * (max(contradict - EXCEPTED * total, 0.0) / max(contradict, 1.0)))
-    np.fill_diagonal(kept, 0.0)
-    np.fill_diagonal(kept, anchors.sum(axis=1) - kept.sum(axis=1))
-    return kept
 
 
 def even_errors(probabilities: Floats, given: Integers, share: float) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ So a number is estimated where, seen through the noise, nearly every row is clea
 ``EXPLAINED`` of the labels' entropy and few of the rows that it is surest about contradict it (``CONTRADICTED``). Of pairs of texts whose
 relation the labels name only the first counts: words and vectors of either text have exceptions even where they are surest, and of the
 fifty rows of SNLI and of QNLI that were doubted most, read blind, one to eight were wrong, where by the second condition 32 should have
-been. And part of what contradicts the surest pairs may be exceptions (``hard_classes.excepted``): their doubt is the mean of both. Where
+been. And part of what contradicts the surest pairs may be exceptions (``exceptions``): their doubt is the mean of both. Where
 the classifier is several times clearer seen through the noise than the labels let it look (``CLEARER``), many labels contradict it evenly:
 then more is listed than elsewhere (``detector``), but no number is given; nor where the labels are less likely as true classes gone wrong
 than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number estimated from fewer than ``FEWEST_ROWS`` rows, or
@@ -39,9 +39,10 @@ from cartograph.errors import InputError
 from cartograph.suspects.anchors import contradicting
 from cartograph.suspects.careless import Stretch, careless_stretches, rows_in
 from cartograph.suspects.copies import Copies
+from cartograph.suspects.exceptions import still_doubted, with_exceptions
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
-from cartograph.suspects.hard_classes import calm_transition, excepted
+from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.missed_rows import doubts_by, in_order_of, reordered
@@ -190,7 +191,7 @@ def label_doubt(
         if calm is not None:
             # Even odds that the other anchors are hard, not wrong.
             score = (as_found + doubts_by(weighed, calm[0], factors)) / 2.0
-        if apart and (excepted_from := _with_exceptions(weighed, anchors, calm)) is not None:
+        if apart and (excepted_from := with_exceptions(weighed, anchors, calm)) is not None:
             calm, without_exceptions = excepted_from, score
             both = (as_found + doubts_by(weighed, calm[0], factors)) / 2.0
             # Which pairs come first, and which are worth a look, does not depend on how many are exceptions.
@@ -227,30 +228,6 @@ def label_doubt(
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
     return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
-
-
-def still_doubted(score: Floats) -> Floats:
-    """Return what a doubt comes to at least, ``(n_examples,)``, however many exceptions there are: from a half on a little more than that.
-
-    >>> still_doubted(np.array([0.4, 0.5, 0.9, 1.0])).round(2).tolist()
-    [0.0, 0.5, 0.54, 0.55]
-    """
-    least: Floats = np.where(score >= 0.5, 0.5 + (score - 0.5) / 10.0, 0.0)
-    return least
-
-
-def _with_exceptions(
-    given: GivenLabels, anchors: Floats, calm: tuple[Floats, tuple[float, float]] | None
-) -> tuple[Floats, tuple[float, float]] | None:
-    """Return how labels of pairs go wrong if exceptions are part of what contradicts the anchors; None where hard rows are as much of it.
-
-    And how many of the anchors have a wrong label then, and how many these are.
-    """
-    counts = excepted(anchors)
-    wrong, among = contradicting(counts)
-    if wrong == contradicting(anchors)[0] or (calm is not None and calm[1][0] * among <= wrong * calm[1][1]):
-        return None
-    return given.transition(counts), (wrong, among)
 
 
 def surely_shifted(given: Integers, score: Floats, suggested: Integers32, order: Integers) -> float:

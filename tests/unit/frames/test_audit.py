@@ -203,13 +203,13 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
 
 @pytest.mark.slow
 def test_texts_among_columns_find_what_either_alone_does_not(tmp_path: Path) -> None:
-    """Half of the rows are told by what was said, the others by what they cost."""
+    """What was said decides half of the rows, what they cost the others."""
     rng = np.random.default_rng(6)
     kinds, words = rng.integers(0, 2, 400), (("sour", "bitter", "cold"), ("sweet", "warm", "soft"))
     by_text = rng.random(400) < 0.5
     said = [
-        f"it was {rng.choice(words[kind if told else rng.integers(2)])}, cup {row}, and no more"
-        for row, (kind, told) in enumerate(zip(kinds, by_text, strict=True))
+        f"it was {rng.choice(words[kind if by_words else rng.integers(2)])}, cup {row}, and no more"
+        for row, (kind, by_words) in enumerate(zip(kinds, by_text, strict=True))
     ]
     cost = np.where(by_text, rng.normal(5, 3, 400), np.where(kinds == 1, 9, 1) + rng.normal(0, 1, 400))
     wrong = rng.random(400) < 0.08
