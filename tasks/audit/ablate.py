@@ -91,6 +91,7 @@ def _material(params: Ablate, inputs: Inputs, space: Workspace, scratch: Path) -
     from cartograph.experiments.experiment import Material
 
     settings = space.settings
+    trained = settings.of(Train)
     named = [name for name in inputs if name.startswith("data/ingest/") and name != _ROWS]
     dynamics = inputs[_DYNAMICS] / "dynamics"
     options = settings.of(Measure).model_dump() | params.model_dump()
@@ -100,9 +101,10 @@ def _material(params: Ablate, inputs: Inputs, space: Workspace, scratch: Path) -
         evaluation={Path(name).stem: pq.read_table(inputs[name]) for name in named},
         measures=pq.read_table(inputs[_MEASURES]).sort_by("uid"),
         dynamics=dynamics if dynamics.is_dir() else None,
-        recipe=recipes.recipe_of(settings.of(Train), space, inputs[_DYNAMICS] / "training.json"),
+        recipe=recipes.recipe_of(trained, space, inputs[_DYNAMICS] / "training.json"),
         options=options | ({"other_pretrained": str(folder)} if folder else {}),
         folder=scratch,
+        epochs_open=trained.epochs == "auto",
     )
 
 

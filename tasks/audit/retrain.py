@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 _ROWS, _MEASURES = "data/ingest/train.parquet", "data/measure/measures.parquet"
 _SUBSET = "data/select/{subset}.parquet"
 _COMPARED, _STOPPING = 0.2, 0.1
-_MOST_TIMES = 16
-"""Most times the epochs of the whole set that a subset is trained for: as often the map's own training is at most."""
 _STOPPING_SET = "held-out for stopping"
 
 
@@ -63,7 +61,9 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         out.checkpoints.mkdir(parents=True, exist_ok=True)
         write_parquet(held, evaluation[HELD_OUT])
         rows, whole = rows.filter(pc.invert(pc.is_in(rows[UID], value_set=held[UID].combine_chunks()))).combine_chunks(), whole - len(held)
-    recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING), whole / max(rows.num_rows, 1))
+    recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING))
+    if params.epochs is None and out.workspace.settings.of(Train).epochs == "auto":
+        recipe = recipe.with_steps_of(whole, rows.num_rows)
     described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
     described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate, "order": params.order}
     [folder] = out.staged.values()
@@ -222,12 +222,8 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
     return _summary(rows.num_rows, list(evaluation), metrics)
 
 
-def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None, smaller: float) -> Recipe:
-    """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free.
-
-    Where that leaves open how many epochs there are, a subset is trained for as many times more as it is smaller, by the factor
-    ``smaller``: so it has the whole set's optimiser steps, and no model fails only since a third of the rows has a third of them.
-    """
+def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None) -> Recipe:
+    """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
     trained = workspace.settings.of(Train)
     if trained.model == "transformer" and trained.pretrained is None:
         raise InputError(
@@ -241,9 +237,7 @@ def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path
         own["schedule_epochs"] = trained.schedule_epochs
     # An epoch in which rows come twice is no pass over all rows.
     own["record"] = "epoch_end" if params.order == "ambiguous-twice" else "train_pass"
-    recipe = replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, evaluate="end", live=False, **own)
-    times = min(max(round(smaller), 1), _MOST_TIMES) if params.epochs is None and trained.epochs == "auto" else 1
-    return replace(recipe, epochs=times * recipe.epochs)
+    return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, evaluate="end", live=False, **own)
 
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:

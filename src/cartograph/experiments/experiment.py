@@ -24,6 +24,7 @@ class Material:
         measures: ``schema.MEASURES`` of the train set, sorted by uid.
         dynamics: the folder of its training dynamics; None where only coordinates were given.
         recipe: how the map's model was trained.
+        epochs_open: the parameters leave open for how many epochs; some of the rows are then trained for all rows' optimiser steps.
         options: the parameters of the section ``ablate``.
         folder: where trainings may be kept while the experiment runs.
         progress: called with (trainings done, trainings in all).
@@ -36,6 +37,7 @@ class Material:
     recipe: Recipe
     options: Mapping[str, Any]
     folder: Path
+    epochs_open: bool = False
     progress: Progress = field(default=lambda done, total: None)
 
     def held_out(self, name: str) -> tuple[str, pa.Table]:

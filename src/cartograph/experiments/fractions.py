@@ -95,6 +95,8 @@ def _trained(material: Material, part: _Part, rows: pa.Table, seed: int) -> list
     if len(rows[LABEL].unique()) < 2:
         return [row | {"set": name, "accuracy": None, "failed": True} for name in sorted(material.evaluation)]
     recipe = replace(material.recipe, seed=seed, evaluate="end", live=False)
+    if material.epochs_open:
+        recipe = recipe.with_steps_of(material.examples.num_rows, rows.num_rows)
     metrics = fit(recipe, rows, material.evaluation, material.folder / f"{part.strategy}-{part.fraction:g}-{seed}").metrics
     failed = bool(metrics["train.failed"])
     return [row | {"set": name, "accuracy": metrics[f"{name}.accuracy"], "failed": failed} for name in sorted(material.evaluation)]

@@ -14,6 +14,8 @@ from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
 MAX_CLASSES = 10_000
+_SOME_ROWS, _MOST_NUMBERS, _MOST_NAMES = 20, 0.5, 0.9
+"""Different values that are no classes, as a share of these rows or more: of numbers, which are measurements then, and of names."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,10 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
         return labelling.order
     names_in_use = [name for name in pc.unique(names).to_pylist() if name is not None and name not in labelling.unlabelled]
     labelled = len(names) - names.null_count
-    if len(names_in_use) > MAX_CLASSES or (labelled >= 20 and len(names_in_use) > labelled / 2):
-        numbers = " (numbers are no classes: divide them into a few ranges first)" if all(map(_is_number, names_in_use)) else ""
+    numeric = all(map(_is_number, names_in_use))
+    most = labelled * (_MOST_NUMBERS if numeric else _MOST_NAMES) if labelled >= _SOME_ROWS else MAX_CLASSES
+    if len(names_in_use) > min(most, MAX_CLASSES):
+        numbers = " (numbers are no classes: divide them into a few ranges first)" if numeric else ""
         raise InputError(
             f"the label column of train has {len(names_in_use):,} different values in {labelled:,} rows, such as "
             f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes{numbers}: name another "

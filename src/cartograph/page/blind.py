@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cartograph.page.audit import Audit
-from cartograph.wording import about, count, labels_said_wrong
+from cartograph.wording import count, labels_said_wrong, labels_wrong
 
 
 def blind_number(audit: Audit) -> str:
@@ -51,7 +51,6 @@ def _read(found: Mapping[str, float]) -> str:
 
 
 def _wrong(audit: Audit, found: Mapping[str, float]) -> str:
-    some, low, high = (about(found[f"labels.{name}"]) for name in ("mislabelled", "low", "high"))
+    some, low, high = (found[f"labels.{name}"] for name in ("mislabelled", "low", "high"))
     every = f"{count(int(found['labels.rows']))} labels"
-    of = every if audit.reviewed is None else f"the {every} as they were given"
-    return f"about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {low} to {high})"
+    return labels_wrong(some, low, high, f"of {every}" if audit.reviewed is None else f"of the {every} as they were given")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
+
+_MOST_TIMES = 16
+"""Most times its epochs that a recipe for all rows has for a subset of them: as often a map's training is lengthened at most."""
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,13 @@ class Recipe:
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object; ``Recipe(**object)`` reads it back."""
         return asdict(self)
+
+    def with_steps_of(self, whole: int, rows: int) -> Recipe:
+        """Return it for a subset of rows, trained for the whole set's optimiser steps: as many times the epochs as it is smaller.
+
+        So no model fails only since a third of the rows has a third of the steps. It is 16 times at most.
+
+        >>> Recipe(epochs=8).with_steps_of(900, 300).epochs, Recipe(epochs=8).with_steps_of(900, 9).epochs
+        (24, 128)
+        """
+        return replace(self, epochs=self.epochs * min(max(round(whole / max(rows, 1)), 1), _MOST_TIMES))

@@ -1,8 +1,15 @@
-"""What the experiment `fractions` says it found."""
+"""What the experiment `fractions` trains, and what it says it found."""
 
 from __future__ import annotations
 
-from cartograph.experiments.fractions import _answer, _parts
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cartograph.data.json_files import read_json
+from cartograph.experiments.experiment import Material
+from cartograph.experiments.fractions import _answer, _Part, _parts, _rows, _trained
 
 
 def test_a_share_at_which_trainings_failed_is_not_called_better() -> None:
@@ -26,3 +33,14 @@ def test_a_share_of_less_than_two_rows_is_left_out() -> None:
     options = {"fractions": (0.01, 0.05), "mixed_fraction": 0.05, "mixed_shares": ()}
     fractions = {rows: {part.fraction for part in _parts(options, rows)} for rows in (40, 100, 200)}
     assert fractions == {40: {0.05, 1.0}, 100: {0.05, 1.0}, 200: {0.01, 0.05, 1.0}}
+
+
+@pytest.mark.parametrize("epochs_open", [True, False])
+def test_half_of_the_rows_are_trained_for_all_rows_steps_where_epochs_are_open(
+    trained: Material, tmp_path: Path, epochs_open: bool
+) -> None:
+    own = replace(trained, epochs_open=epochs_open, folder=tmp_path)
+    part = _Part("random", 0.5)
+    _trained(own, part, _rows(own, part), seed=3)
+    kept = read_json(tmp_path / "random-0.5-3/training.json")
+    assert kept["epochs"] == own.recipe.epochs * (2 if epochs_open else 1)

@@ -457,3 +457,14 @@ def test_a_column_whose_name_stands_twice_is_asked_for_by_its_number(tmp_path: P
 def test_what_links_rows_is_not_read_of_them(read: dict[str, Any], linked: str) -> None:
     with pytest.raises(ValidationError, match=f"`linked` names column `{linked}`, which is also a text, an option, an image, a feature or"):
         Ingest.model_validate({"source": "files", "train": "train.csv", "linked": linked, **read})
+
+
+def test_names_of_many_classes_are_labels_and_as_many_numbers_are_measurements() -> None:
+    names = [f"class {row}" for row in range(80)] + ["class 0"] * 20
+    assert len(classes(pa.chunked_array([names]), Labelling())) == 80
+    numbers = pa.chunked_array([[str(row / 8) for row in range(80)] + ["0.0"] * 20])
+    with pytest.raises(InputError, match="has 80 different values in 100 rows.*numbers are no classes"):
+        classes(numbers, Labelling())
+    nearly_all = pa.chunked_array([[f"class {row}" for row in range(95)] + ["class 0"] * 5])
+    with pytest.raises(InputError, match="has 95 different values in 100 rows"):
+        classes(nearly_all, Labelling())

@@ -39,7 +39,7 @@ def test_what_people_read_stands_at_the_head_where_the_models_number_does_not_fi
     assert f"{models}errors that follow a rule or gather on hard rows may look right to them." in verdict(more).lines
     assert not any(line.startswith(BEYOND) for line in verdict(more).lines)
     fewer = read_blind(known, 0.5, 0.0, 0.9)
-    assert headline(fewer).startswith("By a blind check of 8 rows, about 0 of 8 labels are wrong (95\u00a0% CI 0 to 1); ")
+    assert headline(fewer).startswith("By a blind check of 8 rows, at most 1 of 8 labels is wrong (95\u00a0% CI); ")
     assert f"{models}hard rows may look wrong to them." in verdict(fewer).lines
     for seen in (more, fewer):
         section = suspects_section(seen)
