@@ -463,7 +463,7 @@ def test_names_of_many_classes_are_labels_and_as_many_numbers_are_measurements()
     names = [f"class {row}" for row in range(80)] + ["class 0"] * 20
     assert len(classes(pa.chunked_array([names]), Labelling())) == 80
     numbers = pa.chunked_array([[str(row / 8) for row in range(80)] + ["0.0"] * 20])
-    with pytest.raises(InputError, match="has 80 different values in 100 rows.*numbers are no classes"):
+    with pytest.raises(InputError, match=r"has 80 different values in 100 rows.*numbers are no classes"):
         classes(numbers, Labelling())
     nearly_all = pa.chunked_array([[f"class {row}" for row in range(95)] + ["class 0"] * 5])
     with pytest.raises(InputError, match="has 95 different values in 100 rows"):
