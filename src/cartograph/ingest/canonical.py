@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,12 @@ from cartograph.ingest.labels import Labelling, annotator_names, chosen_options,
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
 from cartograph.ingest.quarantine import Kind, quarantined
+from cartograph.read.delimited import WRONG_NUMBER
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, UID, DatasetInfo, Domain, dataset_info, examples_schema
 from cartograph.wording import cut
 
+_FIELDS = re.compile(r"(\d+) fields instead of (\d+)")
+"""What is said of a record with another number of fields than there are columns."""
 DOUBTFUL = 0.01
 """Share of rows that may repeat, contradict each other, be over-long or overlap before that is a finding."""
 
@@ -276,9 +280,15 @@ def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
 
 
 def reasons_phrase(quarantine: pa.Table) -> str:
-    """Return the reasons of ``schema.QUARANTINE`` in words, the most frequent first: ``3 empty text, 1 label not in train (`x`)``."""
+    """Return the reasons of ``schema.QUARANTINE`` in words, the most frequent first: ``3 empty text, 1 label not in train (`x`)``.
+
+    Of records with too many fields the first is named, and why that mostly is.
+    """
     parts = []
     for reason, count in _reasons(quarantine).items():
+        if reason == WRONG_NUMBER:
+            parts.append(f"{count:,} {reason}{_too_many(quarantine)}")
+            continue
         values: list[str] = []
         if reason.startswith("label not"):
             chosen = quarantine.filter(pc.equal(quarantine["reason"], reason))["value"]
@@ -286,6 +296,14 @@ def reasons_phrase(quarantine: pa.Table) -> str:
         shown = ", ".join(f"`{value[:40]}`" for value in values[:5]) + (", …" if len(values) > 5 else "")
         parts.append(f"{count:,} {reason}" + (f" ({shown})" if values else ""))
     return ", ".join(parts)
+
+
+def _too_many(quarantine: pa.Table) -> str:
+    for reason, said, row in zip(*(quarantine[name].to_pylist() for name in ("reason", "value", "row")), strict=True):
+        found = _FIELDS.fullmatch(said or "") if reason == WRONG_NUMBER else None
+        if found and int(found[1]) > int(found[2]):
+            return f" (as in row {row}, {said}: a field with the separator in it has to stand in double quotes)"
+    return ""
 
 
 def _reasons(quarantine: pa.Table) -> dict[str, int]:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cartograph.errors import GateError, InputError
+from cartograph.ingest.canonical import reasons_phrase
 from cartograph.ingest.identity import content_uids, contradicting, keys_of, known_among, normalised_keys, repeated, repeats
 from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
 from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
@@ -457,6 +458,13 @@ def test_a_column_whose_name_stands_twice_is_asked_for_by_its_number(tmp_path: P
 def test_what_links_rows_is_not_read_of_them(read: dict[str, Any], linked: str) -> None:
     with pytest.raises(ValidationError, match=f"`linked` names column `{linked}`, which is also a text, an option, an image, a feature or"):
         Ingest.model_validate({"source": "files", "train": "train.csv", "linked": linked, **read})
+
+
+@pytest.mark.parametrize(("line", "more"), [("one, two, and three,yes", True), ("one", False)])
+def test_of_records_with_too_many_fields_the_first_is_named_and_why(tmp_path: Path, line: str, more: bool) -> None:
+    quarantine = ingest_rows(tmp_path, *some_rows(), line, quarantine_limit=0.1).table("quarantine")
+    why = " (as in row 41, 4 fields instead of 2: a field with the separator in it has to stand in double quotes)"
+    assert reasons_phrase(quarantine) == "1 wrong number of fields" + (why if more else "")
 
 
 def test_names_of_many_classes_are_labels_and_as_many_numbers_are_measurements() -> None:

@@ -61,7 +61,8 @@ def test_files_without_a_header_are_read_by_position_and_broken_rows_are_set_asi
     init_pairs("workspaces/pairs", train=[str(path)], preset="qqp", columns="qid1,qid2,question1,question2,is_duplicate")
     said = capsys.readouterr().out
     wanted = (
-        "set aside  3 of 60 rows (5\u00a0%): 1 not in the file's encoding, 1 no right utterance, 1 wrong number of fields\n"
+        "set aside  3 of 60 rows (5\u00a0%): 1 not in the file's encoding, 1 no right utterance, 1 wrong number of fields "
+        "(as in row 11, 6 fields instead of 5: a field with the separator in it has to stand in double quotes)\n"
         "114 utterances, 57 stated pairs, 29 of them positive"
     )
     assert wanted in said
