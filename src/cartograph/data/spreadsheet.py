@@ -70,19 +70,24 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST - 60]} … [cut: {len(text):,} characters in all]"
 
 
-def write_sheet(header: Sequence[str], rows: Iterable[Sequence[str | float]], *, plain: bool = False) -> bytes:
+def write_sheet(
+    header: Sequence[str], rows: Iterable[Sequence[str | float]], *, plain: bool = False, delimiter: str = ",", comma: bool = False
+) -> bytes:
     """Return a CSV file; every text is guarded and cut to what spreadsheets hold, numbers are written as they are.
 
     Args:
         header: names of the columns.
         rows: their cells.
         plain: whether numbers and dates that are texts stand without an apostrophe, so that programs read them as such; formulas never do.
+        delimiter: between cells.
+        comma: whether the numbers have a decimal comma.
     """
     safe = inert if plain else guarded
     file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\r\n")
+    writer = csv.writer(file, lineterminator="\r\n", delimiter=delimiter)
     for row in (header, *rows):
-        writer.writerow([safe(shortened(cell)) if isinstance(cell, str) else cell for cell in row])
+        cells = [safe(shortened(cell)) if isinstance(cell, str) else cell for cell in row]
+        writer.writerow([str(cell).replace(".", ",") if comma and isinstance(cell, float) else cell for cell in cells])
     return codecs.BOM_UTF8 + file.getvalue().encode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,9 +46,9 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     A cell that would be a formula gets an apostrophe in front; numbers and dates stay as they are. ``suspects.csv`` begins with the number
     of the row, and ends with what else the file has of it (a number, a source, who labelled); ``cleaned.csv`` has the columns of the data,
     and weights where the recipe gives rows some (with a decimal comma where other columns have one); it is delimited and encoded as a CSV
-    file that was read. Of a TSV, JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or
-    ``.json``; without weights) or ``cleaned.parquet``, which there is also where a cell of ``cleaned.csv`` got an apostrophe: it has all
-    cells as they are.
+    file that was read; where that has semicolons, the others have them, too. Of a TSV, JSONL or Parquet file there is one in its own form
+    beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or ``cleaned.parquet``, which there is also where a cell
+    of ``cleaned.csv`` got an apostrophe: it has all cells as they are.
 
     Args:
         found: an audit of a frame or a file.
@@ -63,26 +64,25 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
     if rows is not None and rows.form is not None:
         shown = shown.join(rows.given[[name for name in rows.given if name not in shown and name != "row"]])
+    source = None if rows is None else rows.source
+    # Where spreadsheets separate cells by semicolons, they open a file with commas as one column.
+    semicolons = source is not None and _kind(source) == "csv" and delimiter_of(source, "csv") == ";"
+    commas = semicolons and rows is not None and rows.decimal_commas
+    sheet = partial(write_sheet, plain=True, delimiter=";" if semicolons else ",", comma=commas)
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
-    path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=True))
+    path.write_bytes(sheet(["row", *shown.columns], cells))
     cleaned = found._corrected if isinstance(found, LabelsAudit) else found._cleaned_rows.frame(recipe)
     comma = rows is not None and rows.form is not None and _added(cleaned, rows) and rows.decimal_commas
-    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv", comma=comma))
+    (folder / "cleaned.csv").write_bytes(_data(cleaned, source, "csv", comma=comma))
     guarded, typed = _guarded(cleaned), folder / "cleaned.parquet"
-    source = None if rows is None else rows.source
     own = rows is not None and source is not None and _write_own_form(cleaned, rows, source, folder)
     if guarded and not own:
         write_parquet(_as_they_are(cleaned), typed)
     elif not own and (source is None or Path(source.path).resolve() != typed.resolve()):
         typed.unlink(missing_ok=True)  # An earlier audit's.
     if len(found.set_aside):
-        (folder / "set-aside.csv").write_bytes(
-            write_sheet(
-                list(found.set_aside.columns),
-                [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)],
-                plain=True,
-            )
-        )
+        aside = [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)]
+        (folder / "set-aside.csv").write_bytes(sheet(list(found.set_aside.columns), aside))
     else:
         (folder / "set-aside.csv").unlink(missing_ok=True)
     return Written(path, len(cleaned), guarded)

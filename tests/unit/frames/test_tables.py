@@ -211,3 +211,18 @@ def test_new_labels_and_dropped_rows_are_in_the_copy_in_the_files_own_form(tmp_p
     ranking = found.ranking
     assert len(ranking) == 800 and ranking.index[: len(found.suspects)].tolist() == found.suspects.index.tolist()
     assert (ranking["probability"].diff().dropna() <= 1e-12).all()
+
+
+@pytest.mark.parametrize("decimals", [",", "."])
+def test_suspects_of_a_file_with_semicolons_have_semicolons(tmp_path: Path, decimals: str) -> None:
+    rows = [
+        (f"{'fine; lovely' if number % 2 else 'dull, poor'} {number % 40}", f"{number}{decimals}5", number % 2) for number in range(300)
+    ]
+    lines = [f'"{text}";{cost};{"xy"[label ^ (number < 12)]}' for number, (text, cost, label) in enumerate(rows)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text;cost;label", *lines, '"";1;x']), encoding="utf-8")
+    write_tables(audit(tmp_path / "rows.csv", text="text", label="label", epochs=2), tmp_path / "out")
+    suspects = pd.read_csv(tmp_path / "out/suspects.csv", sep=";", decimal=decimals)
+    assert len(set(suspects["row"]) & set(range(1, 13))) > 8
+    assert suspects["text"].tolist() == [rows[row - 1][0] for row in suspects["row"]]
+    assert suspects["probability"].dtype == float and suspects["cost"].tolist() == [row - 0.5 for row in suspects["row"]]
+    assert pd.read_csv(tmp_path / "out/set-aside.csv", sep=";")["row"].tolist() == [301]
