@@ -15,7 +15,7 @@ from cartograph.frames.terminal import say
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.beyond_number import beyond_interval, outcomes
-from cartograph.page.class_names import whole_classes
+from cartograph.page.class_names import indistinct_sentence, whole_classes
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
 from cartograph.page.stretches import filled_sentence, shifted_sentence
@@ -61,7 +61,7 @@ def write_and_say(
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)
     stretches = (shifted_sentence(page), filled_sentence(page))
     where = (*stretches, contradicting_sentence(page), gathered_sentence(page), catch_all_sentence(page))
-    for line in filter(None, (*whole_classes(page), rule, *where)):
+    for line in filter(None, (indistinct_sentence(page), *whole_classes(page), rule, *where)):
         say(line)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")

@@ -14,6 +14,9 @@ from cartograph.page.audit import Audit
 from cartograph.page.headline import failed_checks
 from cartograph.wording import count, counted, cut, listing, share
 
+_LONGEST, _NAMED = 60, 3
+"""Most letters of a class's name, and most pairs of classes that are named."""
+
 _FEWEST, _NEARLY_ALL, _MUCH = 10, 0.9, 1 / 3
 """Fewest suspects of one class of which it is said that nearly all suspects are of it, which share of them, and of the class's rows."""
 
@@ -33,6 +36,19 @@ def too_many_classes(audit: Audit) -> str:
     """Return which classes cleaning left to people since too many of their rows would go; empty where none."""
     said = "" if audit.cleaning is None else too_many_phrase(audit.cleaning.version.get("too_many", ()))
     return f"{said[0].upper()}{said[1:]}: people decide about them on the review sheet." if said else ""
+
+
+def indistinct_sentence(audit: Audit) -> str:
+    """Return which classes models tell apart no better than chance, so that labels of one are not doubted for the other; else nothing."""
+    pairs = [] if audit.suspects is None or audit.several else audit.suspects.record.get("indistinct", [])
+    if not pairs:
+        return ""
+    each = [" from ".join(f"`{cut(audit.info.labels[label], _LONGEST)}`" for label in pair) for pair in pairs[:_NAMED]]
+    more = [counted(len(pairs) - _NAMED, "more pair", "more pairs")] if len(pairs) > _NAMED else []
+    return (
+        f"Models cannot tell {listing([*each, *more])}, no better than by chance: labels of one that should be the other are not found. "
+        "If they mean the same, make them one class; else what tells them apart is not in what is read."
+    )
 
 
 def whole_classes(audit: Audit) -> list[str]:

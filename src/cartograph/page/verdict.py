@@ -13,7 +13,7 @@ from cartograph.features.telling import telling_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.beyond_number import beyond_interval, outcomes, words_alone
 from cartograph.page.blind import blind_lines
-from cartograph.page.class_names import class_names, too_many_classes, whole_classes
+from cartograph.page.class_names import class_names, indistinct_sentence, too_many_classes, whole_classes
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
@@ -59,7 +59,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         [telling_sentence(audit.telling) or rule_sentence(audit.rule, audit.info.labels)],
         _criticals(audit),
         _since(audit),
-        [*whole_classes(audit), too_many_classes(audit)],
+        [indistinct_sentence(audit), *whole_classes(audit), too_many_classes(audit)],
         [] if audit.cleaning is None else audit.cleaning.version.get("passed_over", []),
         [
             shifted_sentence(audit),

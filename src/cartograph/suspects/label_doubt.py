@@ -46,6 +46,7 @@ from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.missed_rows import doubts_by, in_order_of, reordered
+from cartograph.suspects.one_class_to_models import for_either, not_told_apart
 from cartograph.suspects.seen_through import every_class_known, seen_through
 from cartograph.suspects.shifted import shifted
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
@@ -101,6 +102,7 @@ class Doubt:
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
         stretches: of the file, whose labels are doubted more than those of the others (``careless``).
+        indistinct: pairs of classes that are told apart no better than chance, so that labels of one are not doubted for the other.
     """
 
     score: Floats
@@ -113,6 +115,7 @@ class Doubt:
     labellers_differ: bool | None = None
     between: Between | None = None
     stretches: tuple[Stretch, ...] = ()
+    indistinct: tuple[tuple[int, int], ...] = ()
 
 
 def label_doubt(
@@ -162,10 +165,11 @@ def label_doubt(
     given = check_probabilities(probabilities, labels)
     if not pseudo_rows > 0:
         raise InputError(f"`pseudo_rows` must be above 0, but is {pseudo_rows}.")
-    known = probabilities.astype(np.float64)
-    weighed = GivenLabels(given, known, pseudo_rows, missed, copies, met)
-    entropy = entropy_of(given)
+    known, entropy = probabilities.astype(np.float64), entropy_of(given)
     explained = explained_share(known[np.arange(len(given)), given], entropy)
+    indistinct = () if missed else not_told_apart(known, given)
+    known = for_either(known, given, indistinct)
+    weighed = GivenLabels(given, known, pseudo_rows, missed, copies, met)
     unknown: Unknown | None = None
     number: WrongLabels | None = None
     wrong: WrongLabels | None = None
@@ -227,7 +231,7 @@ def label_doubt(
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     suggested = suggested_labels(probabilities, labels)
-    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
+    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches, indistinct)
 
 
 def surely_shifted(given: Integers, score: Floats, suggested: Integers32, order: Integers) -> float:

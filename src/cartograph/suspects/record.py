@@ -110,11 +110,12 @@ def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForm
 
 
 def _labelling(doubt: Doubt | None) -> dict[str, Any]:
-    """Return whether doubt follows who labelled a row, where that was looked at, and in which stretches of the file it is more, if any."""
+    """Return whether doubt follows who labelled a row, where that was looked at, and which stretches and classes it sets apart, if any."""
     if doubt is None:
         return {}
     who = {} if doubt.labellers_differ is None else {"labellers_differ": doubt.labellers_differ}
-    return who | ({"stretches": [list(one) for one in doubt.stretches]} if doubt.stretches else {})
+    found = {"stretches": doubt.stretches, "indistinct": doubt.indistinct}
+    return who | {name: [list(one) for one in every] for name, every in found.items() if every}
 
 
 def rounded_between(doubt: Doubt) -> dict[str, float] | None:

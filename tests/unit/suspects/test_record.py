@@ -28,7 +28,7 @@ def test_the_record_has_the_detector_and_the_confidence_at_its_threshold() -> No
     assert all(isinstance(value, int | float) for value in metrics.values())
     assert metrics["suspects.share"] == pytest.approx(flagged.mean(), abs=1e-6)
     assert {"f1.confidence", "f1.variability", "f1.committee", "average_precision.measures", "suggestions.in-sample"} <= set(metrics)
-    assert metrics["assumed"] == 0
+    assert metrics["assumed"] == 0 and "indistinct" not in record
     assert record["wrong"]["pairs"] and all(pair["low"] <= pair["expected"] <= pair["high"] for pair in record["wrong"]["pairs"])
     assert metrics["wrong.low"] <= metrics["wrong.expected"] <= metrics["wrong.high"] and record["calibrated"] is False
     ends = noise_metrics(record | {"wrong": None, "between": {"low": 0.5, "high": 30.0, "most": 90.0}})

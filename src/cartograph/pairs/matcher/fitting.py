@@ -10,6 +10,7 @@ from cartograph.pairs.matcher.ensemble import FEWEST, Ensemble, fit_ensemble, la
 from cartograph.pairs.matcher.model import Gain, Matcher, probability
 from cartograph.pairs.models.calibration import calibrate
 from cartograph.pairs.pair_space import Keys
+from cartograph.statistics.rank_area import rank_area
 
 _FOLDS, _DRAWS = 3, 200
 _TOP_SHARE = 0.1
@@ -100,17 +101,8 @@ def _gain(score: Floats, prior: Floats, positive: Bools, rng: np.random.Generato
     for draw in range(_DRAWS):
         rows = rng.integers(0, len(score), len(score))
         if positive[rows].any() and not positive[rows].all():
-            draws[draw] = _area(score[rows], positive[rows]) - _area(prior[rows], positive[rows])
-    return Gain(_area(score, positive) - _area(prior, positive), float(np.nanstd(draws)))
-
-
-def _area(score: Floats, positive: Bools) -> float:
-    """Return the area under the ROC curve: the probability that a positive scores more than a negative (Mann & Whitney 1947)."""
-    from scipy.stats import rankdata
-
-    n_positive = int(np.count_nonzero(positive))
-    above = rankdata(score)[positive].sum() - n_positive * (n_positive + 1) / 2
-    return float(above / (n_positive * (len(score) - n_positive)))
+            draws[draw] = rank_area(score[rows], positive[rows]) - rank_area(prior[rows], positive[rows])
+    return Gain(rank_area(score, positive) - rank_area(prior, positive), float(np.nanstd(draws)))
 
 
 def _fit(table: Floats32, label: Integers8, presumed: Floats32, seed: int) -> Ensemble:

@@ -1,0 +1,71 @@
+"""Classes that models cannot tell apart: their labels are not doubted for each other, and other errors come first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cartograph.data.arrays import Integers
+from cartograph.suspects import label_doubt as doubting
+from cartograph.suspects.committee import committee_scores
+from cartograph.suspects.one_class_to_models import for_either, not_told_apart
+
+
+def copied_texts(rng: np.random.Generator) -> tuple[list[str], Integers]:
+    """Return 600 texts of five classes, each in two versions; of the last two classes, which are one, the versions have either label."""
+    texts, labels = [], []
+    for number in range(300):
+        kind = number % 5
+        words = [f"topic{min(kind, 3)}word{rng.integers(12)}" for _ in range(4)] + [f"own{number}a", f"own{number}b"]
+        texts += [" ".join([f"v{version}", *words]) for version in range(2)]
+        labels += rng.permutation([3, 4]).tolist() if kind >= 3 else [kind, kind]
+    return texts, np.array(labels)
+
+
+@pytest.mark.parametrize("given_apart", [True, False])
+def test_near_copies_with_labels_of_either_class_do_not_hide_other_errors(given_apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, true = copied_texts(np.random.default_rng(0))
+    given, rng = true.copy(), np.random.default_rng(1)
+    wrong = rng.choice(np.flatnonzero(true < 3), 30, replace=False)
+    given[wrong] = (given[wrong] + 1 + rng.integers(0, 2, 30)) % 3
+    if not given_apart:
+        monkeypatch.setattr(doubting, "not_told_apart", lambda probabilities, labels: ())
+    doubt = committee_scores(texts, given, list("abcde"), np.random.default_rng(2)).doubt
+    listed = int(np.count_nonzero(doubt.score[true >= 3] >= 0.5))
+    assert doubt.wrong is not None
+    if given_apart:
+        assert doubt.indistinct == ((3, 4),) and not listed and set(np.argsort(-doubt.score)[:30]) == set(wrong)
+        assert doubt.wrong.low <= 30 <= doubt.wrong.high < 100
+    else:
+        assert doubt.indistinct == () and listed > 200 and doubt.wrong.expected > 100, "so it was"
+
+
+def test_classes_are_told_apart_where_many_of_one_are_labelled_as_the_other() -> None:
+    rng = np.random.default_rng(3)
+    true = np.repeat([0, 1, 2], 100)
+    given = np.where((true == 1) & (rng.random(300) < 0.4), 2, true)
+    sure = 0.05 + 0.85 * np.eye(3)[true] + rng.random((300, 3)) / 10
+    probabilities = sure / sure.sum(axis=1, keepdims=True)
+    assert not_told_apart(probabilities, given) == ()
+    even = probabilities.copy()
+    even[true > 0] = [0.1, 0.45, 0.45] + np.array([0, 0.3, -0.3]) * (rng.random((200, 1)) - 0.5)
+    assert not_told_apart(even, given) == ((1, 2),)
+
+
+def test_two_classes_in_all_and_rare_ones_are_left_as_they_are() -> None:
+    rng = np.random.default_rng(4)
+    given = rng.integers(0, 2, 400)
+    chance = rng.random(400)
+    assert not_told_apart(np.stack([chance, 1 - chance], axis=1), given) == ()
+    few = np.r_[np.zeros(300, int), [1] * 4, [2] * 4]
+    shares = np.full((308, 3), 0.05)
+    shares[np.arange(308), np.where(few == 0, 0, 3 - few)] = 0.9
+    assert not_told_apart(shares, few) == ()
+
+
+def test_what_is_counted_for_the_label_keeps_the_order_of_rows() -> None:
+    given = np.array([1, 1, 0])
+    shares = np.array([[0.1, 0.2, 0.7], [0.1, 0.6, 0.3], [0.2, 0.1, 0.7]])
+    counted = for_either(shares, given, ((1, 2),))
+    assert np.allclose(counted.sum(axis=1), 1.0) and counted[0, 2] > counted[1, 2] and (counted[2] == shares[2]).all()
+    assert (counted[:2, 0] == shares[:2, 0]).all() and (counted[:2, 1] > 0.88).all()
