@@ -18,19 +18,24 @@ _BELOW, _ERRORS, _CONFUSED, _FEWEST = 0.6, 1.5, 0.25, 5
 two classes reach it at 40 %), and how many standard errors below; share of their rows, at the least, that are predicted as the other one;
 and fewest rows of either, and predicted so."""
 
+_MOST = 0.5
+"""Share of the rows above which classes that are not told apart are no exception."""
+
 _HEARD = 0.02
 """Share of what speaks for the other class that still does: so rows keep their order."""
 
 
 def not_told_apart(probabilities: Floats, given: Integers) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of classes that models tell apart no better than chance, the lower id first; none of two classes in all.
+    """Return the pairs of classes that models tell apart no better than chance, the lower id first.
+
+    None of two classes in all, nor where more than half of the rows are of such classes: there models know too little of any.
 
     Args:
         probabilities: out-of-sample, ``(n_examples, n_classes)``.
         given: label ids, ``(n_examples,)``.
 
-    >>> shares = np.tile([[0.1, 0.6, 0.3], [0.1, 0.3, 0.6], [0.8, 0.1, 0.1]], (20, 1))
-    >>> not_told_apart(shares, np.tile([2, 1, 0], 20)), not_told_apart(shares, np.tile([1, 2, 0], 20))
+    >>> shares = np.tile([[0.1, 0.6, 0.3], [0.1, 0.3, 0.6], [0.8, 0.1, 0.1], [0.8, 0.1, 0.1]], (20, 1))
+    >>> not_told_apart(shares, np.tile([2, 1, 0, 0], 20)), not_told_apart(shares, np.tile([1, 2, 0, 0], 20))
     (((1, 2),), ())
     """
     n_classes = probabilities.shape[1]
@@ -48,7 +53,7 @@ def not_told_apart(probabilities: Floats, given: Integers) -> tuple[tuple[int, i
         area = rank_area(shares[:, 1] / np.maximum(shares.sum(axis=1), 1e-12), given[either] == other)
         if area + _ERRORS * error_by_chance(int(rows[other]), int(rows[one])) < _BELOW:
             found.append((int(one), int(other)))
-    return tuple(found)
+    return () if np.isin(given, found).mean() > _MOST else tuple(found)
 
 
 def for_either(probabilities: Floats, given: Integers, pairs: tuple[tuple[int, int], ...]) -> Floats:
