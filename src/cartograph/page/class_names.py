@@ -39,14 +39,14 @@ def too_many_classes(audit: Audit) -> str:
 
 
 def indistinct_sentence(audit: Audit) -> str:
-    """Return which classes models tell apart no better than chance, so that labels of one are not doubted for the other; else nothing."""
+    """Return which classes models tell apart hardly better than chance, so that labels of one are not doubted for the other; else nothing."""
     pairs = [] if audit.suspects is None or audit.several else audit.suspects.record.get("indistinct", [])
     if not pairs:
         return ""
     each = [" from ".join(f"`{cut(audit.info.labels[label], _LONGEST)}`" for label in pair) for pair in pairs[:_NAMED]]
     more = [counted(len(pairs) - _NAMED, "more pair", "more pairs")] if len(pairs) > _NAMED else []
     return (
-        f"Models cannot tell {listing([*each, *more])}, no better than by chance: labels of one that should be the other are not found. "
+        f"Models tell {listing([*each, *more])} hardly better than by chance: labels of one that should be the other are not found. "
         "If they mean the same, make them one class; else what tells them apart is not in what is read."
     )
 

@@ -102,7 +102,7 @@ class Doubt:
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
         stretches: of the file, whose labels are doubted more than those of the others (``careless``).
-        indistinct: pairs of classes that are told apart no better than chance, so that labels of one are not doubted for the other.
+        indistinct: pairs of classes that are told apart hardly better than chance, so that labels of one are not doubted for the other.
     """
 
     score: Floats

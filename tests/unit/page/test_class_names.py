@@ -13,7 +13,7 @@ def test_classes_that_are_not_told_apart_are_named(audit: Audit) -> None:
     found = with_suspects(audit, indistinct=[[0, 1]])
     sentence = indistinct_sentence(found)
     assert sentence == (
-        f"Models cannot tell `{one}` from `{other}`, no better than by chance: labels of one that should be the other are not found. "
+        f"Models tell `{one}` from `{other}` hardly better than by chance: labels of one that should be the other are not found. "
         "If they mean the same, make them one class; else what tells them apart is not in what is read."
     )
     assert sentence in verdict(found).lines
@@ -23,5 +23,5 @@ def test_classes_that_are_not_told_apart_are_named(audit: Audit) -> None:
 def test_at_most_three_pairs_are_named(audit: Audit) -> None:
     named = " from ".join(f"`{name}`" for name in audit.info.labels[:2])
     assert indistinct_sentence(with_suspects(audit, indistinct=[[0, 1]] * 5)).startswith(
-        f"Models cannot tell {named}, {named}, {named} and 2 more pairs, no better than by chance: "
+        f"Models tell {named}, {named}, {named} and 2 more pairs hardly better than by chance: "
     )
