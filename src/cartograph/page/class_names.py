@@ -39,7 +39,7 @@ def too_many_classes(audit: Audit) -> str:
 
 
 def indistinct_sentence(audit: Audit) -> str:
-    """Return which classes models tell apart hardly better than chance, so that labels of one are not doubted for the other; else nothing."""
+    """Return which classes models hardly tell apart, so that labels of one are not doubted for the other; empty where none."""
     pairs = [] if audit.suspects is None or audit.several else audit.suspects.record.get("indistinct", [])
     if not pairs:
         return ""
