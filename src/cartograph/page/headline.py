@@ -226,7 +226,8 @@ def _changed(audit: Audit) -> str:
 
 def _of_them(number: int, of: int) -> str:
     """Return how many of some suspects, in words."""
-    return "none of them" if not number else "all of them" if number == of > 1 else f"{count(number)} of them"
+    some = "none of them" if not number else "all of them" if number == of else f"{count(number)} of them"
+    return some if of > 1 else "it is" if number else "it is not"
 
 
 def sure_suspects(audit: Audit) -> str:
