@@ -243,7 +243,7 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     if (linkage := rows.ingested.linkage) is not None:
         for line in (linkage.sentence, *linkage.warnings.values()):
             say(line)
-    if copies := near_copies_sentence(rows.ingested, rows.not_read):
+    if copies := near_copies_sentence(rows.ingested.near_copies, rows.not_read):
         say(copies)
     for line in _columns_read(rows.ingested, not given.labels):
         say(line)

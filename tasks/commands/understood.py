@@ -33,7 +33,7 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         say_fields(item)
         say_linked(item)
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
-    if copies := near_copies_sentence(sets[0], {}):
+    if copies := near_copies_sentence(sets[0].near_copies, {}):
         say(f"  {copies}")
     columns = [*(feature.name for feature in sets[0].info.features), *sets[0].left_out]
     if not params.labelled_by and (who := labeller_sentence(columns, "--labelled-by ")):

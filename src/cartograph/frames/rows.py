@@ -251,6 +251,6 @@ def check_epochs(epochs: int | Literal["auto"]) -> None:
 def warn_of_links(rows: Rows) -> None:
     """Warn where a column links too few rows or too many, rows are near copies that no column links, or a column may say who labelled."""
     linkage = rows.ingested.linkage
-    said = near_copies_sentence(rows.ingested, rows.not_read, "linked="), rows.labeller_sentence("labelled_by=")
+    said = near_copies_sentence(rows.ingested.near_copies, rows.not_read, "linked="), rows.labeller_sentence("labelled_by=")
     for warning in [*(linkage.warnings.values() if linkage is not None else ()), *filter(None, said)]:
         warnings.warn(warning, stacklevel=3)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradic
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
+from cartograph.ingest.near_copies import LARGEST_READ, NearCopies, near_copies_among
 from cartograph.ingest.quarantine import Kind, quarantined
 from cartograph.read.delimited import WRONG_NUMBER
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, UID, DatasetInfo, Domain, dataset_info, examples_schema
@@ -84,6 +86,14 @@ class IngestedSet:
         """How many used rows each class has."""
         counts = np.bincount(self.examples[LABEL].to_numpy(), minlength=len(self.info.labels))
         return {name: int(count) for name, count in zip(self.info.labels, counts, strict=True)}
+
+    @cached_property
+    def near_copies(self) -> NearCopies | None:
+        """The near copies among its texts; None where they are few, a column links rows, or rows are no single texts."""
+        info = self.info
+        if info.task != "single" or info.images or info.features or self.linkage is not None:
+            return None
+        return near_copies_among(self.examples[info.fields[0]].slice(0, LARGEST_READ).to_pylist())
 
 
 def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -> list[IngestedSet]:

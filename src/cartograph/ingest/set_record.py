@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cartograph.ingest.canonical import IngestedSet
+from cartograph.ingest.near_copies import NearCopies
 from cartograph.schema import Domain
 
 
@@ -23,6 +24,7 @@ def set_record(
     contradicted: int | None = None,
     left_out: Sequence[str] = (),
     linked: str = "",
+    near_copies: NearCopies | None = None,
 ) -> dict[str, Any]:
     """Return the record of a set, as an entry of ``sets`` in validation.json.
 
@@ -39,6 +41,7 @@ def set_record(
         contradicted: rows whose texts stand with another label too; None where that was not looked for.
         left_out: columns of a table that are not read as features.
         linked: which rows are held out together, in a sentence; empty where none were asked for.
+        near_copies: of the texts of the train set, where they are many.
     """
     return {
         "set": name,
@@ -53,6 +56,7 @@ def set_record(
         "left_out": list(left_out),
         "checks": list(checks),
         **({"linked": linked} if linked else {}),
+        **({"near_copies": {"texts": near_copies.number, "of": near_copies.texts}} if near_copies is not None else {}),
     }
 
 
@@ -84,4 +88,5 @@ def ingested_record(
         contradicted=0 if item.contradicted is None else int(item.contradicted.sum()),
         left_out=item.left_out,
         linked=item.linkage.sentence if item.linkage is not None else "",
+        near_copies=item.near_copies if item.info.domain == "train" else None,
     )

@@ -21,7 +21,16 @@ def beyond_interval(audit: Audit) -> list[str]:
     if wrong is None or blind_number(audit) or not if_all_hard_rows(wrong):
         return found
     rule = "that follow a rule, as in labels that a program, a word list or another model gave, which models learn like right ones"
-    return [*found, f"{BEYOND} {rule}."]
+    return [*found, f"{BEYOND} {rule}{_copied(audit)}."]
+
+
+def _copied(audit: Audit) -> str:
+    """Return that errors on near copies are left out, too, where these are many and nothing links them, as the end of a sentence."""
+    copies = next((entry["near_copies"] for entry in audit.validation.get("sets", []) if entry.get("near_copies")), None)
+    if copies is None:
+        return ""
+    many = f"{count(copies['texts'])} of {count(copies['of'])} different texts are near copies of another"
+    return f"; nor errors that copies share, since each vouches for the others' ({many})"
 
 
 def if_all_hard_rows(wrong: Mapping[str, float]) -> str:

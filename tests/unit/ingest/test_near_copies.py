@@ -33,19 +33,35 @@ def read(frame: pd.DataFrame, **options: str) -> Rows:
 def test_the_column_that_says_which_texts_belong_together_is_named() -> None:
     frame = questions(5).assign(country="no", row=range(300))
     rows = read(frame)
-    sentence = near_copies_sentence(rows.ingested, rows.not_read)
+    sentence = near_copies_sentence(rows.ingested.near_copies, rows.not_read)
     number, _, distinct, *_ = sentence.split()
     assert 200 < int(number) <= int(distinct) <= 300 and " different texts are near copies of another, so that " in sentence
     assert sentence.endswith("most of these have the same `question`: --linked question holds them out together.")
     with pytest.warns(UserWarning, match="`question`: linked=question holds them out together"):
         warn_of_links(rows)
-    unknown = near_copies_sentence(rows.ingested, {name: values for name, values in rows.not_read.items() if name != "question"})
+    unknown = near_copies_sentence(
+        rows.ingested.near_copies, {name: values for name, values in rows.not_read.items() if name != "question"}
+    )
     assert unknown.endswith("; if a column says which belong together, name it with --linked.")
+
+
+def test_it_is_named_too_where_all_texts_end_alike() -> None:
+    ending = (
+        " this message and what is attached to it is confidential and may be read by nobody but whom it was written to; whoever else has "
+        "received it is asked to tell the sender, to delete it everywhere, and to keep no copy of any part, on paper or on any machine"
+    )
+    frame = questions(5)
+    rows = read(frame.assign(text=frame["text"] + np.where(np.arange(len(frame)) % 5 < 2, ending, "")))
+    assert rows.ingested.near_copies is not None
+    pairs = rows.ingested.near_copies.pairs
+    asked = frame["question"].to_numpy()
+    assert np.mean(asked[pairs[:, 0]] == asked[pairs[:, 1]]) < 0.8, "many near copies are of another question"
+    assert near_copies_sentence(rows.ingested.near_copies, rows.not_read).endswith("--linked question holds them out together.")
 
 
 def test_of_other_texts_and_of_linked_ones_nothing_is_said() -> None:
     for rows in (read(questions(1)), read(questions(5), linked="question"), read(questions(5).iloc[:40])):
-        assert near_copies_sentence(rows.ingested, rows.not_read) == ""
+        assert near_copies_sentence(rows.ingested.near_copies, rows.not_read) == ""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_links(read(questions(1)))
@@ -62,4 +78,4 @@ def test_of_sets_as_they_are_nothing_is_said(real_data: Path) -> None:
     texts["banking77"] = pd.read_csv(real_data / "banking77/train.csv")["text"].tolist()
     for name, lines in texts.items():
         rows = read(pd.DataFrame({"text": lines, "label": ["ab"[place % 2] for place in range(len(lines))]}))
-        assert near_copies_sentence(rows.ingested, rows.not_read) == "", name
+        assert near_copies_sentence(rows.ingested.near_copies, rows.not_read) == "", name
