@@ -241,7 +241,7 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     if aside := len(rows.ingested.quarantine):
         say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
     if (linkage := rows.ingested.linkage) is not None:
-        for line in (linkage.sentence, *linkage.warnings.values()):
+        for line in (*([linkage.sentence] if linkage.groups else []), *linkage.warnings.values()):
             say(line)
     if copies := near_copies_sentence(rows.ingested.near_copies, rows.not_read):
         say(copies)

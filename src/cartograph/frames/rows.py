@@ -126,7 +126,9 @@ class Rows:
         return f"`{text}` alone is read; {shown} {are} not: with --features in place of --text all columns are read together"
 
     def labeller_sentence(self, option: str) -> str:
-        """Return that a column may say who labelled (``ingest.labeller_names``); empty where one is named, or none looks like it."""
+        """Return that a column may say who labelled, or that the named one has one value; else nothing."""
+        if self.labelled_by and self.given[self.labelled_by].nunique() < 2:
+            return f"`{cut(self.labelled_by, _LONGEST)}` has the same value in all rows, so labels are not doubted by who gave them."
         read = {self.columns[-1], self.linked, *(() if self.ingested.info.features else self.columns)}
         return "" if self.labelled_by else labeller_sentence([str(name) for name in self.given.columns if name not in read], option)
 

@@ -93,7 +93,7 @@ class IngestedSet:
         info = self.info
         if info.task != "single" or info.images or info.features or self.linkage is not None:
             return None
-        return near_copies_among(self.examples[info.fields[0]].slice(0, LARGEST_READ).to_pylist())
+        return near_copies_among(self.raw[info.fields[0]].take(np.flatnonzero(self.used)[:LARGEST_READ]).to_pylist())
 
 
 def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -> list[IngestedSet]:

@@ -34,8 +34,8 @@ def nothing_learnt(name: str, rows: int, check: str) -> tuple[dict[str, Any], di
     >>> nothing_learnt("spam", 40, "`ingest.label`")[0]["learning"]["sentence"]
     'Nothing could be learnt: all 40 rows have the label `spam`, so their map says nothing. Check `ingest.label`.'
     """
-    which = f"all {rows:,} rows have" if rows > 1 else "the one row has"
-    sentence = f"Nothing could be learnt: {which} the label `{name}`, so their map says nothing. Check {check}."
+    which, whose = (f"all {rows:,} rows have", "their") if rows > 1 else ("the one row has", "its")
+    sentence = f"Nothing could be learnt: {which} the label `{name}`, so {whose} map says nothing. Check {check}."
     training = {"model": None, "record": None, "epochs": None, "source": "one class", "parameters": None, "device": None}
     learning = {"learning": {"state": "one class", "sentence": sentence}}
     return training | learning, {"rows": rows, "train.accuracy": 1.0, "train.failed": 1, "train.learnt": 0}

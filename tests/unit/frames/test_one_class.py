@@ -54,8 +54,8 @@ def test_one_class_ends_with_a_page_that_says_that_nothing_could_be_learnt(
     frame.to_csv(tmp_path / "rows.csv", index=False)
     assert main(["audit", str(tmp_path / "rows.csv"), "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    which = "the one row has" if number == 1 else f"all {number} rows have"
-    nothing = f"Nothing could be learnt: {which} the label `same`, so their map says nothing. Check the label column (`label`)."
+    which, whose = ("the one row has", "its") if number == 1 else (f"all {number} rows have", "their")
+    nothing = f"Nothing could be learnt: {which} the label `same`, so {whose} map says nothing. Check the label column (`label`)."
     assert nothing in shown and "training a model" not in shown and "wrong labels could not be looked for" in shown
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert nothing in page and "no label looks wrong" not in page and f"None of {number} label" in page

@@ -167,3 +167,10 @@ def test_a_label_that_is_read_too_and_names_that_are_there_twice_or_have_levels_
     levels = frame.set_axis(pd.MultiIndex.from_product([["all"], frame.columns]), axis=1)
     with pytest.raises(InputError, match="the frame's column names have 2 levels, but one is needed"):
         read_rows(levels, ("all", "text"), "label")
+
+
+def test_a_labeller_who_is_the_same_in_all_rows_is_said_to_be_of_no_use() -> None:
+    frame = pd.DataFrame({"text": [f"text {number}" for number in range(40)], "label": ["a", "b"] * 20, "who": "me"})
+    rows = read_rows(frame, "text", "label", labelled_by="who")
+    assert rows.labeller_sentence("--labelled-by ") == "`who` has the same value in all rows, so labels are not doubted by who gave them."
+    assert read_rows(frame.assign(who=["me", "you"] * 20), "text", "label", labelled_by="who").labeller_sentence("--labelled-by ") == ""
