@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from cartograph.data.arrays import Integers
 from cartograph.ingest.leakage import near_pairs
@@ -81,8 +82,11 @@ def _explaining(pairs: Integers, others: Mapping[str, Sequence[object]]) -> str:
     number = np.unique(both[:, 0], return_inverse=True)[1]
     by_chance = np.stack([both[:, 0], np.roll(both[:, 1], len(both) // 3)], axis=1)
     for name, values in others.items():
+        # Lists, too; a missing value is like no other.
+        known = pd.Series(list(values), dtype=object)
+        ids = pd.factorize(known.map(str).where(known.notna()))[0]
         alike, chance = (
-            np.bincount(number, [values[one] == values[other] for one, other in some.tolist()]) > 0 for some in (both, by_chance)
+            np.bincount(number, (ids[some[:, 0]] == ids[some[:, 1]]) & (ids[some[:, 0]] >= 0)) > 0 for some in (both, by_chance)
         )
         if alike.mean() >= share and chance.mean() <= _BY_CHANCE:
             best, share = name, float(alike.mean())

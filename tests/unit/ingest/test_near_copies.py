@@ -59,6 +59,15 @@ def test_it_is_named_too_where_all_texts_end_alike() -> None:
     assert near_copies_sentence(rows.ingested.near_copies, rows.not_read).endswith("--linked question holds them out together.")
 
 
+def test_values_may_be_lists_and_missing_ones_are_not_the_same() -> None:
+    frame = questions(5)
+    lists = [np.array([name, 1], object) for name in frame["question"]]
+    rows = read(frame.assign(question=pd.Series(lists, index=frame.index)))
+    assert near_copies_sentence(rows.ingested.near_copies, rows.not_read).endswith("--linked question holds them out together.")
+    missing = read(frame.assign(question=None))
+    assert near_copies_sentence(missing.ingested.near_copies, missing.not_read).endswith("name it with --linked.")
+
+
 def test_of_other_texts_and_of_linked_ones_nothing_is_said() -> None:
     for rows in (read(questions(1)), read(questions(5), linked="question"), read(questions(5).iloc[:40])):
         assert near_copies_sentence(rows.ingested.near_copies, rows.not_read) == ""
