@@ -16,12 +16,12 @@ import numpy as np
 from cartograph.data.arrays import Floats, Integers
 from cartograph.statistics.rank_area import error_by_chance, rank_area
 
-_BELOW, _SURELY_BELOW, _CONFUSED, _FEWEST = 0.57, 0.65, 0.25, 5
+_BELOW, _SURELY_BELOW, _CONFUSED, _FEWEST = 0.57, 0.65, 0.15, 5
 """Area under the ROC curve below which two classes are not told apart, and below which it is with two standard errors more (where 30 % of
 one are labelled as the other it is .8, and .6 where 40 % of either are); share of their rows, at the least, that are predicted as the other
 one; and fewest rows of either, and predicted so."""
 
-_MOST = 0.5
+_MOST = 0.6
 """Share of the rows above which classes that are not told apart are no exception."""
 
 _HEARD = 0.02
@@ -31,7 +31,7 @@ _HEARD = 0.02
 def not_told_apart(probabilities: Floats, given: Integers) -> tuple[tuple[int, int], ...]:
     """Return the pairs of classes that models tell apart hardly better than chance, the lower id first.
 
-    None of two classes in all, nor where more than half of the rows are of such classes: there models know too little of any.
+    None of two classes in all, nor where more than three rows in five are of such classes: there models know too little of any.
 
     Args:
         probabilities: out-of-sample, ``(n_examples, n_classes)``.
