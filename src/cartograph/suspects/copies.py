@@ -93,6 +93,19 @@ def contradicting_copies(number: Integers, labels: Ids) -> Copies | None:
     return copies_of(np.where(np.isin(number, number[found.contradicting > 0]), number, -1), labels)
 
 
+def relabelled(copies: Copies | None, labels: Ids, *, contradicting: bool = False) -> Copies | None:
+    """Return copies with other labels; where asked for, those whose labels still differ. None without any.
+
+    >>> relabelled(copies_of(np.array([4, -1, 4]), np.array([0, 0, 1])), np.array([0, 0, 0])).agreeing.tolist()
+    [1, 0, 1]
+    """
+    if copies is None:
+        return None
+    number = np.full(len(labels), -1, np.intp)
+    number[copies.rows] = copies.text
+    return contradicting_copies(number, labels) if contradicting else copies_of(number, labels)
+
+
 def once_for_all(true_classes: Floats, transition: Floats, given: Integers, copies: Copies) -> Floats:
     """Return the probabilities of the true classes where models of one copy have met the other's label, ``(n_examples, n_classes)``.
 

@@ -28,7 +28,8 @@ classes 15 %. In all these cases it can still be said between which numbers the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.suspects.anchors import contradicting
 from cartograph.suspects.careless import Stretch, careless_stretches, rows_in
-from cartograph.suspects.copies import Copies
+from cartograph.suspects.copies import Copies, relabelled
 from cartograph.suspects.exceptions import still_doubted, with_exceptions
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.given_labels import GivenLabels, posterior
@@ -46,7 +47,7 @@ from cartograph.suspects.hard_classes import calm_transition
 from cartograph.suspects.how_many import Between, WrongLabels, between, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.missed_rows import doubts_by, in_order_of, reordered
-from cartograph.suspects.one_class_to_models import for_either, not_told_apart
+from cartograph.suspects.one_class_to_models import as_one, not_told_apart, spread, summed
 from cartograph.suspects.seen_through import every_class_known, seen_through
 from cartograph.suspects.shifted import shifted
 from cartograph.suspects.transitions import LEAST, counted_transition, even_transition
@@ -94,7 +95,8 @@ class Doubt:
         suggested: the most probable other class, ``(n_examples,)``.
         transition: estimated T[y, z], share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1;
             None where classes are too many for it.
-        explained: share of the labels' entropy that the probabilities explain, at most 1; 0 = no better than the classes' shares.
+        explained: share of the labels' entropy that the probabilities explain, at most 1; 0 = no better than the classes' shares; classes
+            that are ``indistinct`` count as one.
         wrong: how many labels are wrong; None where that cannot be estimated.
         unknown: why it cannot; None where it can.
         between: where it cannot, between which numbers it lies; None where that says nothing.
@@ -102,7 +104,7 @@ class Doubt:
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
         stretches: of the file, whose labels are doubted more than those of the others (``careless``).
-        indistinct: pairs of classes that are told apart hardly better than chance, so that labels of one are not doubted for the other.
+        indistinct: pairs of classes that are told apart hardly better than chance, so that they are doubted as one.
     """
 
     score: Floats
@@ -165,11 +167,43 @@ def label_doubt(
     given = check_probabilities(probabilities, labels)
     if not pseudo_rows > 0:
         raise InputError(f"`pseudo_rows` must be above 0, but is {pseudo_rows}.")
-    known, entropy = probabilities.astype(np.float64), entropy_of(given)
-    explained = explained_share(known[np.arange(len(given)), given], entropy)
+    known = probabilities.astype(np.float64)
     indistinct = () if missed else not_told_apart(known, given)
-    known = for_either(known, given, indistinct)
-    weighed = GivenLabels(given, known, pseudo_rows, missed, copies, met)
+    of_labels = partial(_doubt, alike=alike, apart=apart, rare_first=rare_first, labellers=labellers, order=order)
+    if indistinct:
+        number = as_one(known.shape[1], indistinct)
+        copies, met = relabelled(copies, number[given]), relabelled(met, number[given], contradicting=True)
+        found = of_labels(GivenLabels(number[given], summed(known, number), pseudo_rows, missed, copies, met))
+        found = _of_each_class(found, known, given, number, indistinct)
+    else:
+        found = of_labels(GivenLabels(given, known, pseudo_rows, missed, copies, met))
+    alone = lone_rows(given)
+    found.score[alone] = np.maximum(found.score[alone], 0.5)
+    return found
+
+
+def _of_each_class(found: Doubt, known: Floats, given: Integers, number: Integers, indistinct: tuple[tuple[int, int], ...]) -> Doubt:
+    """Return the doubt of labels of which some were counted as one, for each class; between those nothing is known."""
+    single = np.flatnonzero(np.bincount(number)[number] == 1)
+    class_of = {int(number[label]): int(label) for label in single}
+    pairs = [pair for pair in found.pairs if pair.given in class_of and pair.true in class_of]
+    others = np.where(number[given][:, None] == number, -1.0, known)
+    return replace(
+        found,
+        suggested=others.argmax(axis=1).astype(np.int32),
+        transition=None if found.transition is None else spread(found.transition, number, given),
+        pairs=tuple(replace(pair, given=class_of[pair.given], true=class_of[pair.true]) for pair in pairs),
+        indistinct=indistinct,
+    )
+
+
+def _doubt(
+    weighed: GivenLabels, *, alike: bool, apart: bool, rare_first: bool, labellers: Integers | None, order: Integers | None
+) -> Doubt:
+    """Return what ``label_doubt`` does, of classes that are told apart."""
+    given, known = weighed.labels, weighed.probabilities
+    entropy = entropy_of(given)
+    explained = explained_share(known[np.arange(len(given)), given], entropy)
     unknown: Unknown | None = None
     number: WrongLabels | None = None
     wrong: WrongLabels | None = None
@@ -211,7 +245,7 @@ def label_doubt(
         if len(given) >= FEWEST_BETWEEN:
             number = wrong_labels(weighed, score, anchors, factors, None if calm is None else calm[1])
             if order is not None:
-                number = number.at_least(surely_shifted(given, score, suggested_labels(probabilities, labels), order))
+                number = number.at_least(surely_shifted(given, score, suggested_labels(known, given), order))
             apart_from_hard = between(number, score, fits=fits and not apart)
         if rare_first:
             score = reordered(score, weighed, anchors, share, factors)
@@ -228,10 +262,8 @@ def label_doubt(
     if apart and unknown is not None and without_exceptions is not None:
         # Where doubts only rank, nothing is changed by them.
         score = without_exceptions
-    alone = lone_rows(given)
-    score[alone] = np.maximum(score[alone], 0.5)
-    suggested = suggested_labels(probabilities, labels)
-    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches, indistinct)
+    suggested = suggested_labels(known, given)
+    return Doubt(score, suggested, transition, explained, wrong, unknown, pairs, differ, apart_from_hard, stretches)
 
 
 def surely_shifted(given: Integers, score: Floats, suggested: Integers32, order: Integers) -> float:

@@ -8,7 +8,7 @@ import pytest
 from cartograph.data.arrays import Integers
 from cartograph.suspects import label_doubt as doubting
 from cartograph.suspects.committee import committee_scores
-from cartograph.suspects.one_class_to_models import for_either, not_told_apart
+from cartograph.suspects.one_class_to_models import not_told_apart
 
 
 def copied_texts(rng: np.random.Generator) -> tuple[list[str], Integers]:
@@ -65,9 +65,11 @@ def test_two_classes_in_all_and_rare_ones_are_left_as_they_are() -> None:
     assert not_told_apart(shares, few) == ()
 
 
-def test_what_is_counted_for_the_label_keeps_the_order_of_rows() -> None:
-    given = np.array([1, 1, 0])
-    shares = np.array([[0.1, 0.2, 0.7], [0.1, 0.6, 0.3], [0.2, 0.1, 0.7]])
-    counted = for_either(shares, given, ((1, 2),))
-    assert np.allclose(counted.sum(axis=1), 1.0) and counted[0, 2] > counted[1, 2] and (counted[2] == shares[2]).all()
-    assert (counted[:2, 0] == shares[:2, 0]).all() and (counted[:2, 1] > 0.88).all()
+def test_what_is_said_of_classes_that_count_as_one_is_said_of_each() -> None:
+    texts, true = copied_texts(np.random.default_rng(0))
+    doubt = committee_scores(texts, true, list("abcde"), np.random.default_rng(2)).doubt
+    assert doubt.indistinct == ((3, 4),) and doubt.transition is not None and doubt.transition.shape == (5, 5)
+    np.testing.assert_allclose(doubt.transition.sum(axis=1), 1.0)
+    assert doubt.transition[3, 4] == doubt.transition[4, 3] == 0.0 and doubt.transition[0, 3] > 0
+    assert not np.isin(doubt.suggested[true >= 3], [3, 4]).any() and (doubt.suggested != true).all()
+    assert all({pair.given, pair.true} <= {0, 1, 2} for pair in doubt.pairs)
