@@ -5,7 +5,7 @@ wrong, and dropped; now none is.
 
 Where texts come in near copies whose labels are of two such classes, each copy is predicted as the others are labelled, and so is surely of
 the other class to models that never saw it. Of 808 descriptions of commands in 14 classes, two of them so, all labelled rightly, 32 were
-surely wrong, and 81 even errors stood behind these (average precision .69). Doubted as if the two were one class, 2 are surely wrong, and
+surely wrong, and 81 even errors stood behind these (average precision .69). Doubted as if the two were one class, 1 is surely wrong, and
 average precision is .99.
 """
 
