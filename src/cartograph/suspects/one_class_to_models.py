@@ -86,9 +86,12 @@ def spread(transition: Floats, number: Integers, given: Integers) -> Floats:
 
     >>> spread(np.array([[0.8, 0.2], [0.1, 0.9]]), np.array([0, 1, 1]), np.array([0, 1, 2, 2, 2])).round(3).tolist()
     [[0.8, 0.05, 0.15], [0.1, 0.9, 0.0], [0.1, 0.0, 0.9]]
+    >>> spread(np.array([[0.8, 0.2], [0.1, 0.9]]), np.array([0, 0, 1]), np.array([0, 1])).round(3).tolist()
+    [[0.8, 0.0, 0.2], [0.0, 0.8, 0.2], [0.05, 0.05, 0.9]]
     """
-    rows = np.bincount(given, minlength=len(number)).astype(np.float64)
-    shares = rows / np.maximum(np.bincount(number, rows)[number], 1.0)
+    # Hardly a row of a class that no row has, which is a number of its own.
+    rows = np.maximum(np.bincount(given, minlength=len(number)), 1e-9)
+    shares = rows / np.bincount(number, rows)[number]
     wide = transition[number][:, number] * shares
     same = number[:, None] == number
     whole: Floats = np.where(same, np.diag(np.diag(transition)[number]), wide)
