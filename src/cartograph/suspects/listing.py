@@ -23,7 +23,7 @@ from cartograph.suspects.committee import Committee
 from cartograph.suspects.copies import Copies
 from cartograph.suspects.detector import Detector, sigmoid
 from cartograph.suspects.flips import Flips
-from cartograph.suspects.label_doubt import suggested_labels
+from cartograph.suspects.probabilities import suggested_labels
 from cartograph.wording import counted, cut, percent
 
 _LONGEST_NAME, _BLOCK = 60, 50_000

@@ -12,7 +12,8 @@ from cartograph.data.arrays import Floats, Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.anchors import anchor_counts
-from cartograph.suspects.label_doubt import EXPLAINED, Doubt, label_doubt, suggested_labels
+from cartograph.suspects.label_doubt import EXPLAINED, Doubt, label_doubt
+from cartograph.suspects.probabilities import suggested_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import even_transition, likely_transition
 from tests.made_noise import EVEN, ONE_WAY, noisy_with_truth
