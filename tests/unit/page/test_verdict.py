@@ -272,3 +272,16 @@ def test_decisions_that_are_passed_over_and_errors_by_a_rule_are_said_once_peopl
     seen = replace(counted, cleaning=replace(cleaning, version=version, decided=pa.table([["u0"], [False]], schema=DECIDED)))
     assert seen.reviewed is not None and sentence in verdict(seen).lines
     assert any(line.startswith(f"{BEYOND} that follow a rule") for line in verdict(seen).lines)
+
+
+def test_errors_that_near_copies_share_are_said_not_to_be_counted(audit: Audit) -> None:
+    wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0, "pairs": []}
+    [entry, *others] = audit.validation["sets"]
+    copied = {**audit.validation, "sets": [{**entry, "near_copies": {"texts": 620, "of": 808}}, *others]}
+    for known, said in ((replace(audit, validation=copied), True), (audit, False)):
+        [line] = [line for line in verdict(with_suspects(known, calibrated=True, wrong=wrong)).lines if line.startswith(BEYOND)]
+        assert line.endswith(
+            "; nor errors that copies share, since each vouches for the others' (620 of 808 different texts are near copies of another)."
+            if said
+            else "which models learn like right ones."
+        )
