@@ -110,6 +110,11 @@ class DatasetInfo:
         """All columns that hold what is shown to the model: the image columns, the text columns, then the options."""
         return self.images + self.text + self.options
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether rows are those of a table with columns beside texts: numbers, dates or categories."""
+        return any(feature.kind != "text" for feature in self.features)
+
 
 def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool = False, linked: bool = False) -> pa.Schema:
     """Return the schema of a set of examples (``data/ingest/<set>.parquet``).

@@ -96,6 +96,28 @@ def test_an_odd_set_ends_with_a_page_that_says_what_could_not_be_done(name: str,
 
 
 @pytest.mark.slow
+def test_a_table_whose_columns_are_all_texts_ends_with_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = use_project(tmp_path, monkeypatch)
+    for name, rows in {"train": two_classes(160), "test": two_classes(40, seed=9)}.items():
+        with (project / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("title", "body", "label"), *((" ".join(text.split()[:3]), text, label) for text, label in rows)])
+    sections: dict[str, Any] = {
+        "ingest": {"source": "files", "train": ["train.csv"], "evaluation": {"test": {"files": ["test.csv"]}}, "features": "all"},
+        "train": {"epochs": 4, "batch_size": 16, "threads": 1, "model": "mlp"},
+        "features": {"source": "columns"},
+        "aflite": {"n_partitions": 8},
+        "bias": {"seeds": [1]},
+        "retrain": {"seeds": [1]},
+        "publish": {"enabled": False},
+    }
+    space = open_new(project / "space", **sections)
+    for step in steps_of(space.settings):
+        run_step(step, space)
+    record = json.loads((space.path / "data/noise/noise.json").read_text())
+    assert "impossible" not in record and "160" in text_of(space.path / "reports/report.html")
+
+
+@pytest.mark.slow
 def test_classes_of_one_name_in_several_forms_are_told_and_stay_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = use_project(tmp_path, monkeypatch)
     write(project / "train.csv", [(f"text {row}", ("True", "true", "TRUE ", "false")[row % 4]) for row in range(40)])

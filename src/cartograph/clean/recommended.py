@@ -118,7 +118,7 @@ def recommended_arm(
         known=wrong is not None and well_determined(wrong["expected"], wrong["low"]),
         estimated=wrong is not None,
         of_options=choice,
-        columns=tree_columns(examples) if info.features else None,
+        columns=tree_columns(examples) if info.has_columns else None,
         preferred=preferred,
         progress=progress,
     )

@@ -32,7 +32,7 @@ _WORDS = MISSING | {
         "not available",
         "not applicable",
     ),
-    *("unlabelled", "unlabeled", "unannotated", "not labelled", "not labeled", "not annotated"),
+    *("unlabelled", "unlabeled", "unannotated", "not labelled", "not labeled", "not annotated", "unsup"),
 }
 _ERRORS = frozenset({"#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"})
 

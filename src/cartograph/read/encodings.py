@@ -141,12 +141,36 @@ def guess(path: str | Path) -> str | None:
         zeros = start[: 2 * half : 2].count(0), start[1 : 2 * half : 2].count(0)
         if max(zeros) > half / 3 and min(zeros) < half / 20:
             return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    lines = _beyond_ascii(path)
-    foreign = sum(byte >= 0x80 for byte in lines)
-    letters = sum(chr(byte).isalpha() for byte in lines if byte < 0x80)
-    if b"\0" in start or not foreign or foreign > _FOREIGN * (foreign + letters):
+    if b"\0" in start or not _is_western(_beyond_ascii(path)):
         return None
     return "cp1252" if first_fault(path, "cp1252") is None else "latin-1"
+
+
+def _is_western(lines: bytes) -> bool:
+    """Return whether letters of ASCII prevail in lines that have others, too."""
+    foreign = sum(byte >= 0x80 for byte in lines)
+    letters = sum(chr(byte).isalpha() for byte in lines if byte < 0x80)
+    return 0 < foreign <= _FOREIGN * (foreign + letters)
+
+
+def decoded(content: bytes, encoding: str | None = None) -> str | None:
+    """Return a text, its lines ended as everywhere; None where it is not in the encoding, or none is named and nothing speaks for one.
+
+    Args:
+        content: of a file.
+        encoding: that it is in; None: UTF-8, or by its mark utf-16 or utf-32, or else, as ``guess``, cp1252 or latin-1.
+
+    >>> decoded(b"caf\\xe9"), decoded(b"caf\\xc3\\xa9\\r\\nau lait"), decoded(b"\\x00\\xff"), decoded(b"caf\\xe9", "ascii")
+    ('café', 'café\\nau lait', None, None)
+    """
+    marked = next((name for mark, name in _MARKS if content.startswith(mark)), None)
+    western = ("cp1252", "latin-1") if b"\0" not in content and _is_western(content) else ()
+    for tried in (encoding,) if encoding else (marked,) if marked else ("utf-8-sig", *western):
+        try:
+            return content.decode(tried).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError:
+            continue
+    return None
 
 
 def _beyond_ascii(path: str | Path) -> bytes:

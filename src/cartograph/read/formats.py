@@ -9,7 +9,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cartograph.errors import InputError
-from cartograph.read import arrays, delimited, excel, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, shards, squad, wsc
+from cartograph.read import (
+    arrays,
+    delimited,
+    excel,
+    hub,
+    huggingface,
+    image_folder,
+    jsonl,
+    label_first,
+    lines,
+    parquet,
+    shards,
+    squad,
+    text_folder,
+    wsc,
+)
 from cartograph.read.compression import open_bytes, suffix_of
 from cartograph.read.delimited import WRONG_NUMBER
 from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
@@ -36,13 +51,16 @@ READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
 IMAGE_READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"image-folder": image_folder.read, "arrays": arrays.read}
 """Formats whose rows are images."""
 
+FOLDER_READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"text-folder": text_folder.read}
+"""Formats of folders with a file per row."""
+
 TEXTS = ("csv", "tsv", "jsonl", "label-first", "lines")
 """Formats of text files, which have an encoding."""
 
 CONVERTERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"wsc": wsc.read, "squad": squad.read}
 """Formats of other tasks, read as rows of one that an audit knows; never guessed, but named."""
 
-_EVERY = READERS | IMAGE_READERS | CONVERTERS
+_EVERY = READERS | IMAGE_READERS | FOLDER_READERS | CONVERTERS
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -55,9 +73,9 @@ _SUFFIXES = {
     ".npz": "arrays",
     **dict.fromkeys(excel.SUFFIXES, "excel"),
 }
-_FOLDERS = ("huggingface", "hub", "image-folder", "shards")
+_FOLDERS = ("huggingface", "hub", "image-folder", "text-folder", "shards")
 """Formats of folders."""
-_SPLITS = ("huggingface", "hub", "image-folder", "excel")
+_SPLITS = ("huggingface", "hub", "image-folder", "text-folder", "excel")
 """Formats whose sources have parts with names."""
 
 
@@ -91,9 +109,9 @@ def format_of(path: str, name: str | None = None) -> str:
         # The folder of a data set may have pictures beside its shards, for its README.
         if huggingface.holds_shards(path):
             return "huggingface"
-        return "image-folder" if image_folder.holds_images(path) else "shards" if shards.holds_shards(path) else "huggingface"
+        return _of_folder(path) or "huggingface"
     if suffix_of(path) == ".zip":
-        return "shards" if shards.holds_shards(path) and not image_folder.holds_images(path) else "image-folder"
+        return _of_folder(path) or "image-folder"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
     if suffix_of(path) in image_folder.SUFFIXES:
@@ -106,11 +124,20 @@ def format_of(path: str, name: str | None = None) -> str:
         return "jsonl"
     if b"\t" in start.split(b"\n", 1)[0]:
         return "tsv"
-    known = ", ".join(READERS | IMAGE_READERS)
+    known = ", ".join(READERS | IMAGE_READERS | FOLDER_READERS)
     raise InputError(
         f"the format of {name or path} cannot be guessed from its name or content; name it by its format (`.csv`), or set `format` in "
         f"params.yaml to one of {known}."
     )
+
+
+def _of_folder(path: str) -> str | None:
+    """Return the format of a folder, or of an archive of one, by the files in it; None where these are of no kind."""
+    if image_folder.holds_images(path):
+        return "image-folder"
+    if shards.holds_shards(path):
+        return "shards"
+    return "text-folder" if text_folder.holds_texts(path) else None
 
 
 def _kind(source: Source) -> str:

@@ -134,6 +134,8 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
         texts, classes = texts_of_columns(table), len(info.labels)
         words = text_features(texts) if texts else None
         spelled = character_features(texts, max(classes, 1)) if texts and characters and classes <= WHOLE else None
+        if not info.has_columns:
+            return Reading(words, None, None, groups=groups, characters=spelled, order=order)
         columns = dense_columns({"train": table}, texts=False)["train"]
         return Reading(words, columns, tree_columns(table), groups=groups, characters=spelled, order=order)
     if info.task == "choice":

@@ -134,7 +134,7 @@ class Ingest(Sources):
     )
     format: str | None = Field(
         None,
-        description="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, image-folder or arrays; null: guessed "
+        description="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, text-folder, image-folder or arrays; null: guessed "
         "from name and content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")

@@ -226,6 +226,26 @@ def test_texts_among_columns_find_what_either_alone_does_not(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("columns", [("said",), ("said", "place")])
+def test_a_table_whose_columns_are_all_texts_is_read_by_their_words(columns: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(6)
+    kinds = rng.integers(0, 2, 300)
+    words = np.array([["sour", "bitter", "cold"], ["sweet", "warm", "soft"]])
+    wrong = rng.random(300) < 0.08
+    frame = pd.DataFrame(
+        {
+            "said": [f"it was {words[kind, rng.integers(3)]} and {words[kind, rng.integers(3)]}, cup {row}" for row, kind in enumerate(kinds)],
+            "place": [f"the inn on hill {rng.integers(300)} behind field {row}" for row in range(300)],
+            "label": np.array(["tea", "milk"])[np.where(wrong, 1 - kinds, kinds)],
+        }
+    )
+    found = audit(frame[[*columns, "label"]], features=True, label="label", epochs=4)
+    suspects = set(found.suspects.index)
+    assert suspects <= set(frame.index[wrong]) and len(suspects) >= wrong.sum() - 1
+    assert found.cleaned().columns.tolist() == [*columns, "label"]
+
+
+@pytest.mark.slow
 def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Path) -> None:
     """Right or wrong, the column gives each label away, so that none looks wrong."""
     rng = np.random.default_rng(6)

@@ -80,6 +80,14 @@ def test_a_split_is_a_sub_folder(tmp_path: Path, archived: str) -> None:
             batch_of(path, split=split, format="image-folder")
 
 
+def test_splits_are_not_taken_for_classes(tmp_path: Path) -> None:
+    files = {f"{split}/{name}": content for split in ("train", "valid") for name, content in CLASSES.items()}
+    with pytest.raises(InputError, match=r"set has the splits train, valid, each with folders of its own; name one"):
+        batch_of(write_files(tmp_path / "set", files))
+    plain = {"train/1.png": picture(1), "test/2.png": picture(2), "bus/3.png": picture(3), "car/x.png": picture(4)}
+    assert batch_of(write_files(tmp_path / "vehicles", plain)).table["label"].to_pylist() == ["bus", "car", "test", "train"]
+
+
 def test_files_beside_the_classes_folders_have_no_label(tmp_path: Path) -> None:
     files = {f"data/{name}": content for name, content in CLASSES.items()} | {"data/README.md": b"hello", "data/labels.txt": b"x"}
     batch = batch_of(archive(tmp_path / "set.zip", {name.replace("deep/", ""): content for name, content in files.items()}))
