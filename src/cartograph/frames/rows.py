@@ -100,7 +100,8 @@ class Rows:
     def set_aside(self) -> pd.DataFrame:
         """The records that cannot be used: ``row`` (of the frame's index, or its number in the file), ``column``, ``value``, ``reason``."""
         table: pd.DataFrame = self.ingested.quarantine.select(["row", "column", "value", "reason"]).to_pandas()
-        known = pd.Series(self.given.index, index=self.numbers)
+        # Of an index with levels a row's name is the tuple of its values.
+        known = pd.Series(self.given.index.to_flat_index(), index=self.numbers)
         own = table["column"].replace({LABEL: str(self.columns[-1])})
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]], column=own)
         return found
@@ -213,6 +214,8 @@ def read_rows(
     links = other_column("linked", linked, [*names, *asked, label])
     who = other_column("labelled_by", labelled_by, [*names, *asked, label])
     file, given = opened(data, names, asked, (label,), form, tuple(dict.fromkeys(links + who)))
+    if isinstance(data, pd.DataFrame):
+        _require_single_labels(given, label)
     columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links, labelled_by=who)
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     names = [feature.name for feature in found.info.features] or names
@@ -226,6 +229,21 @@ def read_rows(
     own = None if isinstance(data, pd.DataFrame) else form
     source = None if isinstance(data, pd.DataFrame) else source_of(data, form)
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by, source)
+
+
+def _require_single_labels(frame: pd.DataFrame, label: str) -> None:
+    """Check that a frame's labels are one a row.
+
+    Raises:
+        InputError: a cell holds several values; with the first such row.
+    """
+    for name in parts_of(label, frame.columns):
+        several = frame[name].map(pd.api.types.is_list_like)
+        if several.any():
+            raise InputError(
+                f"column {name!r} holds {cut(str(frame[name][several].iloc[0]), 40)} in row {several.idxmax()!r}, expected one label a row; "
+                f"rows with several labels are audited by `labels={name!r}` in place of `label`."
+            )
 
 
 def check_threshold(threshold: float) -> None:

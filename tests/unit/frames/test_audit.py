@@ -234,7 +234,9 @@ def test_a_table_whose_columns_are_all_texts_is_read_by_their_words(columns: tup
     wrong = rng.random(300) < 0.08
     frame = pd.DataFrame(
         {
-            "said": [f"it was {words[kind, rng.integers(3)]} and {words[kind, rng.integers(3)]}, cup {row}" for row, kind in enumerate(kinds)],
+            "said": [
+                f"it was {words[kind, rng.integers(3)]} and {words[kind, rng.integers(3)]}, cup {row}" for row, kind in enumerate(kinds)
+            ],
             "place": [f"the inn on hill {rng.integers(300)} behind field {row}" for row in range(300)],
             "label": np.array(["tea", "milk"])[np.where(wrong, 1 - kinds, kinds)],
         }

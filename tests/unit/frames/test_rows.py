@@ -46,6 +46,20 @@ def test_what_is_set_aside_is_named_as_the_frame_names_it() -> None:
     assert aside == {"row": 7, "column": "mood", "reason": "no label"}
 
 
+def test_of_an_index_with_levels_a_row_is_named_by_all_of_them() -> None:
+    index = pd.MultiIndex.from_product([["ann", "bob"], [1, 2]], names=["who", "turn"])
+    rows = read_rows(pd.DataFrame({"text": ["one", "", "two", "three"], "label": list("abab")}, index=index), "text", "label")
+    assert rows.set_aside[["row", "reason"]].to_numpy().tolist() == [[("ann", 2), "empty text"]]
+    assert rows.given.index[rows.places].tolist() == [("ann", 1), ("bob", 1), ("bob", 2)]
+
+
+@pytest.mark.parametrize("cells", [[["x"], "y"], [np.array(["x", "y"]), "z"], [{"x": 1}, "y"], [("x",), "y"]])
+def test_several_labels_in_a_cell_are_refused(cells: list[object]) -> None:
+    frame = pd.DataFrame({"text": ["one", "two"], "label": cells}, index=["r1", "r2"])
+    with pytest.raises(InputError, match=r"column 'label' holds .*x.* in row 'r1', expected one label a row; .*`labels='label'`"):
+        read_rows(frame, "text", "label")
+
+
 def test_a_record_that_cannot_be_read_is_set_aside_as_well(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("text,label\na,x\nb,y\nc,x,extra,cells\nd,y\n")
