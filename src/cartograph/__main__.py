@@ -46,8 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
     audit.add_argument(
         "file",
-        help="CSV, TSV, JSONL, Parquet or Excel (.xlsx, of which book.xlsx:SHEET names a sheet), one row per example; or a folder of texts, "
-        "with a sub-folder per class",
+        help="CSV, TSV, JSONL, Parquet or Excel (.xlsx, of which book.xlsx:SHEET names a sheet), one row per example; or a folder of "
+        "texts, with a sub-folder per class",
     )
     audit.add_argument("--text", default=[], action="append", help="the text column (default: text); give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")

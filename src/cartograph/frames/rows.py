@@ -241,7 +241,7 @@ def _require_single_labels(frame: pd.DataFrame, label: str) -> None:
         several = frame[name].map(pd.api.types.is_list_like)
         if several.any():
             raise InputError(
-                f"column {name!r} holds {cut(str(frame[name][several].iloc[0]), 40)} in row {several.idxmax()!r}, expected one label a row; "
+                f"column {name!r} holds {cut(str(frame[name][several].iloc[0]), 40)} in row {several.idxmax()!r}, expected one label; "
                 f"rows with several labels are audited by `labels={name!r}` in place of `label`."
             )
 

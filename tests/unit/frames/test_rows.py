@@ -56,7 +56,7 @@ def test_of_an_index_with_levels_a_row_is_named_by_all_of_them() -> None:
 @pytest.mark.parametrize("cells", [[["x"], "y"], [np.array(["x", "y"]), "z"], [{"x": 1}, "y"], [("x",), "y"]])
 def test_several_labels_in_a_cell_are_refused(cells: list[object]) -> None:
     frame = pd.DataFrame({"text": ["one", "two"], "label": cells}, index=["r1", "r2"])
-    with pytest.raises(InputError, match=r"column 'label' holds .*x.* in row 'r1', expected one label a row; .*`labels='label'`"):
+    with pytest.raises(InputError, match=r"column 'label' holds .*x.* in row 'r1', expected one label; .*`labels='label'`"):
         read_rows(frame, "text", "label")
 
 
