@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 from real_data import DATA
+
+_FINE = 30
 
 KINDS = ("uniform", "one-way", "instance", "annotator")
 
@@ -59,9 +62,20 @@ SETS: dict[str, Callable[[], Rows]] = {
 }
 
 
+def _trec_fine() -> Rows:
+    texts, labels = _label_first("trec/TREC.train", "latin-1")
+    rows = Counter(labels)
+    frequent = [place for place, label in enumerate(labels) if rows[label] >= _FINE]
+    return [texts[place] for place in frequent], [labels[place] for place in frequent]
+
+
+MANY_CLASSES: dict[str, Callable[[], Rows]] = {"banking77": _banking77, "trec-fine": _trec_fine}
+"""Sets of ten classes and more; of TREC's finer classes those of ``_FINE`` rows and more."""
+
+
 def read(name: str, rows: int, seed: int) -> Rows:
     """Return the distinct texts of a set, blank ones left out, with the label that stands first; at most so many, drawn by seed."""
-    texts, labels = SETS[name]()
+    texts, labels = (SETS | MANY_CLASSES)[name]()
     first = dict(zip(reversed(texts), reversed(labels), strict=True))
     texts = [row for row in dict.fromkeys(texts) if all(text.strip() for text in row)]
     order = np.random.default_rng([seed, 0]).permutation(len(texts))[:rows]

@@ -14,6 +14,7 @@ from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.statistics.proportion import least_share, wilson_interval
 from cartograph.suspects.anchors import anchor_counts, anchor_rows, contradicting, counted
 from cartograph.suspects.given_labels import GivenLabels
+from cartograph.suspects.one_other_class import one_other_class, without_own
 from cartograph.suspects.transitions import LEAST, even_transition
 
 MANY = 10
@@ -43,7 +44,10 @@ def calm_transition(given: GivenLabels, share: float) -> tuple[Floats, tuple[flo
     """
     probabilities, labels = given.anchorable
     many = probabilities.shape[1] >= MANY
-    if many and (even := even_errors(probabilities, labels, share)):
+    even = even_errors(probabilities, labels, share) if many else None
+    if many and (called := one_other_class(probabilities, labels)) is not None:
+        return _one_class_besides(anchor_counts(probabilities, labels, share), called, even)
+    if even:
         return _even_but_for_habits(anchor_counts(probabilities, labels, share), even[0] / even[1]), even
     counts = calm_anchors(probabilities, labels, share)
     if counts is None and many:
@@ -88,11 +92,27 @@ def fewer_at_random(far: Bools, times: float, highest: Floats, wrong: Bools, eve
     return times * number, float(len(rows))
 
 
-def _even_but_for_habits(anchors: Floats, rate: float) -> Floats:
+def _one_class_besides(anchors: Floats, called: Floats, even: tuple[float, float] | None) -> tuple[Floats, tuple[float, float]]:
+    """Return what ``calm_transition`` does where classes are called one other class, and the other errors are even.
+
+    Args:
+        anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
+        called: the share of each class's rows that are called its one other class, ``(n_classes, n_classes)``.
+        even: how many of the surest rows have a label given at random, and how many these are; None if that is not known to be few.
+    """
+    number = float(anchors.sum())
+    others = even[0] / even[1] if even else float(np.where(called > 0.0, 0.0, without_own(anchors)).sum()) / number
+    wrong = number * others + float((anchors.sum(axis=1) * called.sum(axis=1)).sum())
+    return _even_but_for_habits(anchors, others, called), (wrong, number)
+
+
+def _even_but_for_habits(anchors: Floats, rate: float, called: Floats | None = None) -> Floats:
     transition = even_transition(len(anchors), max(rate, LEAST))
     total = anchors.sum(axis=1)
     labels, others = habits_of(anchors)
     transition[labels, others] = anchors[labels, others] / total[labels]
+    if called is not None:
+        transition = np.maximum(transition, called)
     np.fill_diagonal(transition, 0.0)
     np.fill_diagonal(transition, np.maximum(1.0 - transition.sum(axis=1), LEAST))
     shares: Floats = transition / transition.sum(axis=1, keepdims=True)
