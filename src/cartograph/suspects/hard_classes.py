@@ -3,7 +3,8 @@
 Wrong labels contradict sure rows as often as less sure ones, and most of those that are given at random are of classes that nothing speaks
 for. What contradicts hard rows are labels that the models hold for likely, too, and the less often the surer they are. None of it proves
 anything: labels of one class may have been confused with those of another because they are alike. So what is found here counts beside what
-all anchors show (``label_doubt``), and what the anchors of a class show for sure is a habit of labelling in any case.
+all anchors show (``label_doubt``), and what the anchors of a class show for sure, or those of all together (``one_other_class``), is a
+habit of labelling in any case.
 """
 
 from __future__ import annotations
