@@ -93,6 +93,7 @@ class DatasetInfo:
         features: the columns of a ``table``, whose values are in ``VALUES``; else empty.
         characters: whether models of words read runs of characters as well, since the texts share hardly a word
             (``shared_words.reads_characters``): found once, of a whole train set, so that models of parts of it read them alike.
+        outcome: of a ``table`` the label's column, where its name says that it is an outcome, which nobody judged; else empty.
     """
 
     name: str
@@ -104,6 +105,7 @@ class DatasetInfo:
     images: tuple[str, ...] = ()
     features: tuple[Feature, ...] = ()
     characters: bool = False
+    outcome: str = ""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -141,6 +143,8 @@ def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool
     if not info.characters:
         # The bytes of sets whose words are read alone are those of before there was a choice.
         del content["characters"]
+    if not info.outcome:
+        del content["outcome"]
     return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(content, ensure_ascii=False).encode()})
 
 
@@ -164,6 +168,7 @@ def dataset_info(schema: pa.Schema) -> DatasetInfo:
         images=tuple(content["images"]),
         features=tuple(Feature(**feature) for feature in content["features"]),
         characters=content.get("characters", False),
+        outcome=content.get("outcome", ""),
     )
 
 

@@ -44,6 +44,7 @@ def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
 
     from cartograph.data.parquet import write_parquet
     from cartograph.features.telling import what_tells
+    from cartograph.schema import dataset_info
     from cartograph.suspects.committee import reading_of
     from cartograph.suspects.evaluation_labels import evaluation_doubts, together
 
@@ -65,7 +66,7 @@ def run(params: EvaluationLabels, inputs: Inputs, out: Out) -> str:
     folder.mkdir(exist_ok=True)
     for name, own in found.items():
         write_parquet(own.rows, folder / f"{name}.parquet")
-        record[name] = _record(own, what_tells(together(train, {name: sets[name]})))
+        record[name] = _record(own, what_tells(together(train, {name: sets[name]})), dataset_info(train.schema).outcome)
     write_json(folder / RECORD, record)
     write_json(out[METRICS], _metrics(record))
     return ", ".join(f"{name} {one['suspects']:,} of {one['rows']:,}" for name, one in record.items()) or "no rows"
@@ -107,8 +108,8 @@ def _with_vectors(reading: Reading, vectors: np.ndarray | None, train: pa.Table)
     return reading._replace(vectors=vectors if info.images else join_sides(vectors, info))
 
 
-def _record(found: EvaluationDoubt, telling: Telling) -> dict[str, Any]:
-    """Return how many suspects a set has and how many labels are wrong; no number where something tells the label, or classes are one."""
+def _record(found: EvaluationDoubt, telling: Telling, outcome: str) -> dict[str, Any]:
+    """Return how many suspects a set has and how many labels are wrong; no number where something tells the label, or it is an outcome."""
     import numpy as np
 
     from cartograph.suspects.record import rounded_between
@@ -120,7 +121,10 @@ def _record(found: EvaluationDoubt, telling: Telling) -> dict[str, Any]:
     if telling.nearly_all:
         record["between"] = None
         return record | {"wrong": None, "unknown": "leaked", "leaked_by": telling.names[:MOST_NAMED], "leaked_words": telling.words}
-    return record | {"wrong": None, "between": None, "unknown": "one class"} if found.one_class else record
+    if found.one_class or outcome:
+        why = {"unknown": "one class"} if found.one_class else {"unknown": "outcome", "outcome": outcome}
+        return record | {"wrong": None, "between": None, **why}
+    return record
 
 
 def _metrics(record: Mapping[str, Any]) -> dict[str, float]:

@@ -69,6 +69,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.features.telling import what_tells
+    from cartograph.schema import dataset_info
     from cartograph.suspects.class_forms import class_forms
     from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
@@ -84,6 +85,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
         return leave_no_suspects(reason, by_uid, asked, out[_DATA], out[_METRICS], [out[name] for name in _FIGURES])
     # Before anything else is in memory beside the texts.
     telling = what_tells(pq.read_table(inputs[_ROWS]))
+    outcome = dataset_info(by_uid.schema).outcome
     release_memory(by_uid.num_rows)
     flips = _flip(params, by_uid, easy)
     original, noised = _before_and_after(params, inputs, out, by_uid, training, flips)
@@ -106,7 +108,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
-    found = without_number(found, telling, class_forms(original.names, original.labels))
+    found = without_number(found, telling, class_forms(original.names, original.labels), outcome)
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)

@@ -99,7 +99,8 @@ def init(
     format: Annotated[
         str,
         typer.Option(
-            help="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, text-folder, image-folder, arrays; guessed by default."
+            help="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, text-folder, image-folder, arrays; "
+            "guessed by default."
         ),
     ] = "",
     columns: Annotated[

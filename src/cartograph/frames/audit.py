@@ -259,7 +259,8 @@ def _find_suspects(
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
     detector = untested_committee(evidence.columns, committee.doubt.unknown)
     table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
-    record = without_number(committee_record(table, committee.doubt, threshold), what_tells(by_uid), forms)
+    outcome = dataset_info(by_uid.schema).outcome
+    record = without_number(committee_record(table, committee.doubt, threshold), what_tells(by_uid), forms, outcome)
     among = partial(_among, by_uid, vectors, labellers, seed, committee.doubt.unknown, threshold)
     return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None, among
 

@@ -23,6 +23,7 @@ from cartograph.ingest.labels import Labelling, annotator_names, chosen_options,
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
 from cartograph.ingest.near_copies import LARGEST_READ, NearCopies, near_copies_among
+from cartograph.ingest.outcomes import outcome_named
 from cartograph.ingest.quarantine import Kind, quarantined
 from cartograph.read.delimited import WRONG_NUMBER
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, UID, DatasetInfo, Domain, dataset_info, examples_schema
@@ -188,7 +189,15 @@ def _ingest(
     raw_set: RawSet, selected: pa.Table, table: pa.Table, labels: tuple[str, ...], columns: Columns, labelling: Labelling
 ) -> IngestedSet:
     info = DatasetInfo(
-        raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels, columns.image_names, columns.kinds
+        name=raw_set.name,
+        domain=raw_set.domain,
+        task=columns.task,
+        text=columns.text_names,
+        options=columns.option_names,
+        labels=labels,
+        images=columns.image_names,
+        features=columns.kinds,
+        outcome=outcome_named(label_columns(raw_set.files[0], columns.label), len(labels)) if columns.kinds else "",
     )
     faults = _faults(table, info, labelling)
     used = faults == 0

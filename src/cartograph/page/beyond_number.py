@@ -10,7 +10,7 @@ from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
 from cartograph.page.read_verdict import BEYOND
-from cartograph.wording import about, count, counted
+from cartograph.wording import about, count, counted, cut
 
 
 def beyond_interval(audit: Audit) -> list[str]:
@@ -45,6 +45,8 @@ def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
 def outcomes(audit: Audit) -> list[str]:
     """Return, where some labels look wrong (of texts, for sure), what no row tells: that labels may follow from something else."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    if record.get("unknown") == "outcome":
+        return [f"If each row was judged for its label, name its column otherwise than `{cut(record['outcome'], 60)}`, such as `label`."]
     wrong = (record.get("wrong") if record.get("calibrated") or audit.info.features else None) or record.get("between")
     if wrong is None or not len(audit.flagged):
         return []

@@ -197,6 +197,9 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
             return f"a word per class, such as `{word}`, tells the label of most rows by itself, so that wrong labels would look right"
         which = f"`{cut(columns[0], 60)}` tells" if len(columns) == 1 else f"each of {counted(len(columns), 'column')} tells"
         return f"{which} the label of (nearly) every row by itself, so that wrong labels would look right"
+    if record.get("unknown") == "outcome":
+        name = cut(record["outcome"], 60)
+        return f"`{name}` is by its name an outcome, which follows from more than the columns say: exceptions look like wrong labels"
     if record.get("unknown") == "one class":
         return "its classes may all be one under different names"
     if record.get("unknown") == "hard rows":

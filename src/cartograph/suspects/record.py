@@ -95,18 +95,24 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
     }
 
 
-def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForms) -> dict[str, Any]:
+def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForms, outcome: str = "") -> dict[str, Any]:
     """Return a record without the number of wrong labels where it would say nothing, and why; as it is elsewhere.
 
     Args:
         record: of ``noise_record`` or ``committee_record``.
         telling: columns or words that tell the label by themselves (``what_tells``): where they are right, no label looks wrong.
         forms: of the classes; where all are forms of one, the number would be of labels written otherwise.
+        outcome: the label's column where it is an outcome (``DatasetInfo.outcome``), whose exceptions would be counted; else empty.
     """
-    if not telling.nearly_all and not forms.alone:
+    if telling.nearly_all:
+        why = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
+    elif forms.alone:
+        why = {"unknown": "one class"}
+    elif outcome:
+        why = {"unknown": "outcome", "outcome": outcome}
+    else:
         return dict(record)
-    leaked = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
-    return {**record, "calibrated": False, "wrong": None, "between": None, **(leaked if telling.nearly_all else {"unknown": "one class"})}
+    return {**record, "calibrated": False, "wrong": None, "between": None, **why}
 
 
 def _labelling(doubt: Doubt | None) -> dict[str, Any]:

@@ -134,8 +134,8 @@ class Ingest(Sources):
     )
     format: str | None = Field(
         None,
-        description="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, text-folder, image-folder or arrays; null: guessed "
-        "from name and content",
+        description="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, text-folder, image-folder or arrays; "
+        "null: guessed from name and content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")
     columns: tuple[str, ...] = Field((), description="column names in order, for files without a header line; an empty name skips a column")

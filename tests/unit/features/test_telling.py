@@ -122,6 +122,9 @@ def test_of_words_that_tell_most_rows_but_not_nearly_all_wrong_labels_are_counte
     record = {"wrong": {"expected": 3.0}, "between": None, "calibrated": True}
     forms = ClassForms(np.arange(3))
     assert without_number(record, some, forms) == record and without_number(record, most, forms)["unknown"] == "leaked"
+    outcome = without_number(record, some, forms, "churned")
+    assert (outcome["unknown"], outcome["outcome"], outcome["wrong"], outcome["calibrated"]) == ("outcome", "churned", None, False)
+    assert without_number(record, most, forms, "churned")["unknown"] == "leaked"
 
 
 def test_a_word_per_class_in_a_column_of_texts_tells_the_label_and_their_order_does_not() -> None:

@@ -178,7 +178,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             f"hard: the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
             "relabelled automatically."
         )
-    elif record.get("unknown") in ("leaked", "one class"):
+    elif record.get("unknown") in ("leaked", "one class", "outcome"):
         sentences.append(
             f"How many labels are wrong cannot be estimated: {why_unknown(record, audit.rows)}. Nothing is changed automatically."
         )
