@@ -73,7 +73,7 @@ def recommended_arm(
     preferred: Collection[Arm] = (),
     progress: Progress | None = None,
 ) -> ArmChoice:
-    """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
+    """Return the arms compared by cross-validation on the train set (``choose_arm``), unless nobody could tell, or no label is doubted.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -99,6 +99,8 @@ def recommended_arm(
     places, right_there = np.array(list(looked_at), dtype=np.intp), np.array([one.what == "keep" for one in looked_at.values()], dtype=bool)
     right = 1.0 - no_surer(aligned(noise, examples)["probability"].to_numpy(), places, ~right_there)
     right[places] = right_there
+    if wrong is not None and not looked_at and (right >= 0.5).all():
+        return kept_as_it_is("No label is likelier wrong than right, so that ways of cleaning are not compared")
     changed = {arm: rows_changed(cleaning, examples[LABEL].to_numpy()) for arm, cleaning in arms.items()}
     if len(right) > MOST_ROWS:
         rows = np.sort(rng.choice(len(right), MOST_ROWS, replace=False))

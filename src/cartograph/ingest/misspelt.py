@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-RARE_ROWS, RARE_SHARE, TIMES, MANY_TIMES = 4, 0.01, 10, 15
+RARE_ROWS, RARE_SHARE, TIMES, MANY_TIMES = 4, 0.03, 10, 15
 """A name may be misspelt that has a smaller share of the rows, and a frequent one so many times as many at least; more if it has more rows
 than so many: a slip is copied, too (`game` for `games`)."""
 

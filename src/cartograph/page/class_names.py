@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cartograph.clean.cleaning import too_many_phrase
@@ -12,6 +14,7 @@ from cartograph.ingest.measurements import measurements_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.headline import failed_checks
+from cartograph.suspects.one_class_to_models import in_smaller
 from cartograph.wording import count, counted, cut, listing, share
 
 _LONGEST, _NAMED = 60, 3
@@ -47,8 +50,17 @@ def indistinct_sentence(audit: Audit) -> str:
     more = [counted(len(pairs) - _NAMED, "more pair", "more pairs")] if len(pairs) > _NAMED else []
     return (
         f"Models tell {listing([*each, *more])} hardly better than by chance: labels of one that should be the other are not found. "
-        "If they mean the same, make them one class; else what tells them apart is not in what is read."
+        f"If they mean the same, make them one class; else what tells them apart is not in what is read{_maybe_wrong(audit, pairs)}."
     )
+
+
+def _maybe_wrong(audit: Audit, pairs: Sequence[Sequence[int]]) -> str:
+    """Return that the labels of a class that is far smaller than the other may be wrong, as the end of a sentence; empty without one."""
+    small = np.unique(audit.gold[in_smaller(audit.gold, tuple((one, other) for one, other in pairs))]).tolist()
+    if not small:
+        return ""
+    named = listing([f"`{cut(audit.info.labels[label], _LONGEST)}`" for label in small[:_NAMED]])
+    return f", or most labels of {named} are wrong: {'their' if len(small) > 1 else 'its'} rows come right after the suspects"
 
 
 def whole_classes(audit: Audit) -> list[str]:

@@ -76,6 +76,17 @@ def test_nothing_is_compared_where_nobody_can_tell_how_likely_labels_are_wrong()
     assert found.reason == "How likely each label is wrong could not be estimated, so that nothing is changed without a person."
 
 
+def test_nothing_is_compared_where_no_label_is_likelier_wrong_than_right() -> None:
+    rows = make_examples([(f"u{row:03}", f"text {row} w{row % 2}", row % 2) for row in range(120)])
+    noise = make_noise(rows, {})
+    noise = noise.set_column(noise.schema.get_field_index("probability"), noise.schema.field("probability"), pa.array([0.3] * 120))
+    weighted = clean(rows, noise, {}, recipe="down-weight", relabel_above=0.9)
+    arms: dict[Arm, Cleaning] = {"original": clean(rows, noise, {}, recipe="decisions-only", relabel_above=0.9), "down-weight": weighted}
+    found = recommended_arm(rows, noise, {}, arms, np.random.default_rng(1), wrong={"expected": 2.0, "low": 0.0})
+    assert found.recommended == "original" and not found.scores
+    assert found.reason == "No label is likelier wrong than right, so that ways of cleaning are not compared."
+
+
 def test_doubt_that_has_heard_the_rows_scored_on_gains_where_there_is_nothing_to_gain_and_found_anew_does_not() -> None:
     """Two in five labels are drawn by lot, the others follow from words that few texts share."""
     rng, number = np.random.default_rng(3), 900

@@ -51,14 +51,16 @@ def test_another_name_is_not(often: str, other: str) -> None:
 
 
 def test_only_rare_names_beside_far_more_frequent_ones_are() -> None:
-    assert misspelt({"positive": 400, "psoitive": 5}) == {}
+    assert misspelt({"positive": 400, "psoitive": 13}) == {}
+    assert misspelt({"positive": 400, "psoitive": 12}) == {"psoitive": "positive"}
+    assert misspelt({"account": 230, "acount": 10, "other": 660}) == {"acount": "account"}
     assert misspelt({"positive": 29, "psoitive": 3, "other": 900}) == {}
-    assert misspelt({"positive": 96, "psoitive": 1, "other": 3}) == {}
-    assert misspelt({"positive": 97, "psoitive": 1, "other": 3}) == {"psoitive": "positive"}
+    assert misspelt({"positive": 32, "psoitive": 1, "o": 0}) == {}
+    assert misspelt({"positive": 33, "psoitive": 1, "other": 3}) == {"psoitive": "positive"}
     assert misspelt({"positive": 400, "psoitive": 0}) == {}
     assert misspelt({"games": 180, "game": 12, "other": 3000}) == {"game": "games"}
     assert misspelt({"games": 179, "game": 12, "other": 3000}) == {}
-    assert misspelt({"games": 500, "game": 12, "other": 600}) == {}
+    assert misspelt({"games": 600, "game": 35, "other": 500}) == {}
 
 
 def test_the_most_frequent_name_is_taken_and_marks_between_short_words_count() -> None:

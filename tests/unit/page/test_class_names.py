@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cartograph.page.audit import Audit
 from cartograph.page.class_names import indistinct_sentence
 from cartograph.page.verdict import verdict
@@ -18,6 +20,14 @@ def test_classes_that_are_not_told_apart_are_named(audit: Audit) -> None:
     )
     assert sentence in verdict(found).lines
     assert indistinct_sentence(with_suspects(audit)) == indistinct_sentence(audit) == ""
+
+
+def test_of_a_far_smaller_class_it_is_said_that_its_labels_may_be_wrong(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.page.class_names.in_smaller", lambda given, _: given == 1)
+    sentence = indistinct_sentence(with_suspects(audit, indistinct=[[0, 1]]))
+    assert sentence.endswith(
+        f"is not in what is read, or most labels of `{audit.info.labels[1]}` are wrong: its rows come right after the suspects."
+    )
 
 
 def test_at_most_three_pairs_are_named(audit: Audit) -> None:

@@ -40,6 +40,19 @@ def test_near_copies_with_labels_of_either_class_do_not_hide_other_errors(given_
         assert doubt.indistinct == () and listed > 200 and doubt.wrong.expected > 100, "so it was"
 
 
+def test_a_class_that_is_full_of_a_larger_ones_rows_comes_next() -> None:
+    rng = np.random.default_rng(7)
+    true = rng.integers(0, 5, 1500)
+    words = [[f"w{kind}{number}" for number in range(12)] for kind in range(5)]
+    texts = [" ".join([*rng.choice(words[kind], 4), *rng.choice(words[rng.integers(5)], 2)]) for kind in true]
+    wrong = (true == 2) & (rng.random(1500) < 0.2)
+    given = np.where(wrong, 5, true)
+    doubt = committee_scores(texts, given, list("abcdef"), np.random.default_rng(2)).doubt
+    assert doubt.indistinct == ((2, 5),)
+    assert doubt.score[wrong].min() >= doubting.NEXT and (doubt.suggested[wrong] == 2).mean() > 0.8
+    assert np.count_nonzero(doubt.score[~wrong] >= doubting.NEXT) < 30 and not (doubt.score[wrong] >= 0.5).any()
+
+
 def test_classes_are_told_apart_where_many_of_one_are_labelled_as_the_other() -> None:
     rng = np.random.default_rng(3)
     true = np.repeat([0, 1, 2], [250, 100, 100])
