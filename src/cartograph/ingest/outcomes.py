@@ -1,4 +1,4 @@
-"""Labels that are outcomes: what became of a row, such as a customer who left, which nobody judged by the columns of a table.
+"""Labels that are outcomes: what became of a row, such as a customer who left or a loan that was denied, whatever its columns say.
 
 What only became likelier by what the columns say has exceptions, and these look just like wrong labels: if seven in ten customers of a kind
 leave, and one in twenty of the others, the three that stayed are as surprising as three that were entered wrongly.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 MOST_CLASSES = 3
-"""Classes of an outcome at most: it happened, or not, or late."""
+"""Classes of an outcome at most, such as yes, no and late."""
 
 _NAMES = frozenset(
     (
@@ -20,6 +20,7 @@ _NAMES = frozenset(
         *("default", "defaulted", "delinquent", "delinquency", "bankrupt", "bankruptcy"),
         *("converted", "conversion", "purchased", "bought", "clicked", "subscribed", "unsubscribed", "responded"),
         *("canceled", "cancelled", "cancellation", "noshow", "won", "winner", "outcome"),
+        *("approved", "approval", "denied", "denial", "rejected", "granted", "admitted", "hired"),
     )
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -13,7 +13,8 @@ from cartograph.schema import dataset_info, examples_schema
 
 
 @pytest.mark.parametrize(
-    "name", ["CHURN", "customerChurn", "is_canceled", "default.payment.next.month", "Survived", "two_year_recid", "DEATH_EVENT"]
+    "name",
+    ["CHURN", "customerChurn", "is_canceled", "default.payment.next.month", "Survived", "two_year_recid", "DEATH_EVENT", "loan_approved"],
 )
 def test_names_of_outcomes_are_known_in_any_spelling(name: str) -> None:
     assert outcome_named(["other", name], 2) == name
