@@ -68,6 +68,18 @@ def write(path: Path, rows: Rows) -> None:
         csv.writer(file).writerows([("text", "label"), *rows])
 
 
+def quick(columns: dict[str, Any], train: dict[str, Any]) -> dict[str, Any]:
+    """Return the sections of an audit of train.csv and test.csv that takes few steps."""
+    return {
+        "ingest": {"source": "files", "train": ["train.csv"], "evaluation": {"test": {"files": ["test.csv"]}}, **columns},
+        "train": {"batch_size": 16, "threads": 1, **train},
+        "aflite": {"n_partitions": 8},
+        "bias": {"seeds": [1]},
+        "retrain": {"seeds": [1]},
+        "publish": {"enabled": False},
+    }
+
+
 def text_of(page: Path) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))).replace("\u00a0", " ")
 
@@ -79,15 +91,7 @@ def test_an_odd_set_ends_with_a_page_that_says_what_could_not_be_done(name: str,
     project = use_project(tmp_path, monkeypatch)
     write(project / "train.csv", rows)
     write(project / "test.csv", rows[: max(2, len(rows) // 4)])
-    sections: dict[str, Any] = {
-        "ingest": {"source": "files", "train": ["train.csv"], "evaluation": {"test": {"files": ["test.csv"]}}, "text": ["text"]},
-        "train": {"epochs": 8, "batch_size": 16, "learning_rate": 0.01, "threads": 1},
-        "aflite": {"n_partitions": 8},
-        "bias": {"seeds": [1]},
-        "retrain": {"seeds": [1]},
-        "publish": {"enabled": False},
-    }
-    space = open_new(project / "space", **sections)
+    space = open_new(project / "space", **quick({"text": ["text"]}, {"epochs": 8, "learning_rate": 0.01}))
     for step in steps_of(space.settings):
         run_step(step, space)
     assert sentence in text_of(space.path / "reports/report.html")
@@ -101,16 +105,8 @@ def test_a_table_whose_columns_are_all_texts_ends_with_a_page(tmp_path: Path, mo
     for name, rows in {"train": two_classes(160), "test": two_classes(40, seed=9)}.items():
         with (project / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("title", "body", "label"), *((" ".join(text.split()[:3]), text, label) for text, label in rows)])
-    sections: dict[str, Any] = {
-        "ingest": {"source": "files", "train": ["train.csv"], "evaluation": {"test": {"files": ["test.csv"]}}, "features": "all"},
-        "train": {"epochs": 4, "batch_size": 16, "threads": 1, "model": "mlp"},
-        "features": {"source": "columns"},
-        "aflite": {"n_partitions": 8},
-        "bias": {"seeds": [1]},
-        "retrain": {"seeds": [1]},
-        "publish": {"enabled": False},
-    }
-    space = open_new(project / "space", **sections)
+    train = {"epochs": 4, "model": "mlp"}
+    space = open_new(project / "space", **quick({"features": "all"}, train), features={"source": "columns"})
     for step in steps_of(space.settings):
         run_step(step, space)
     record = json.loads((space.path / "data/noise/noise.json").read_text())

@@ -12,7 +12,7 @@ also happens: rows that a weak classifier is confidently wrong about look like e
 anchors, T may as well be what is left without it: the doubt is then the mean of both (``hard_classes``; of place names and quotations in 17
 to 105 classes, all labelled rightly, 88 in place of 598 labels are at .8 or more, of definitions in 39 and descriptions of programs in 18
 classes 3 in place of 140; of the latter, 169 called by one other class, average precision rises from .65 to .94). Errors by which each of
-many classes is called one other look like hard rows, too, and are told by how they agree (``one_other_class``).
+many classes is called one other look like hard rows, too, and are known by how they agree (``one_other_class``).
 
 So a number is estimated where, seen through the noise, nearly every row is clear (``CLEAR``); or where at least the classifier explains
 ``EXPLAINED`` of the labels' entropy and few of the rows that it is surest about contradict it (``CONTRADICTED``). Of pairs of texts whose
