@@ -14,9 +14,7 @@ import argparse
 import os
 import sys
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
-from unittest.mock import patch
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -24,6 +22,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from cleanlab_peer import as_read, issues, on_features, peer_version, regression  # noqa: E402
 from label_sets import MANY_CLASSES, read  # noqa: E402
+from without_rule import doubts  # noqa: E402
 
 SHARES = (0.0, 0.05, 0.1, 0.2)
 _ASKED = "cartograph.suspects.hard_classes.one_other_class"
@@ -38,7 +37,6 @@ def cell(name: str, rows: int, share: float, seed: int) -> list[float]:
     """Return AP of ours, without and cleanlab's (nan without errors), lengths of the lists with their wrong rows, and both numbers."""
     from cartograph.features.text import character_features, text_features
     from cartograph.statistics.metrics import average_precision
-    from cartograph.suspects.committee import committee_scores
 
     texts, given = read(name, rows, seed)
     true = np.unique(given, return_inverse=True)[1]
@@ -48,11 +46,8 @@ def cell(name: str, rows: int, share: float, seed: int) -> list[float]:
     noised[moved] = (true[moved] + 1) % classes
     single, wrong = [row[0] for row in texts], noised != true
     words, characters = text_features(single), character_features(single, classes)
-    names = [str(label) for label in range(classes)]
     ranked, lists, numbers = [], [], []
-    for asked in (nullcontext(), patch(_ASKED, return_value=None)):
-        with asked:
-            doubt = committee_scores(words, noised, names, np.random.default_rng(13), characters=characters).doubt
+    for doubt in doubts(words, characters, noised, classes, _ASKED, None):
         ranked.append(average_precision(wrong, doubt.score) if share else np.nan)
         lists += listed_of(doubt.score >= 0.5, wrong)
         numbers.append(np.nan if doubt.wrong is None else doubt.wrong.expected)

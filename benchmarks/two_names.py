@@ -15,9 +15,7 @@ import argparse
 import os
 import sys
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
-from unittest.mock import patch
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -25,6 +23,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from cleanlab_peer import as_read, issues, on_features, peer_version, regression  # noqa: E402
 from label_sets import SETS, read  # noqa: E402
+from without_rule import doubts  # noqa: E402
 
 ROWS, LARGEST, WRONG = 1_000, 0.4, 0.1
 _FOUND = "cartograph.suspects.label_doubt.not_told_apart"
@@ -41,7 +40,6 @@ def cell(name: str, share: float, seed: int) -> list[float]:
     """Return average precision (nan where nothing is wrong), right labels that are surely wrong, each of ours, without, and cleanlab's."""
     from cartograph.features.text import character_features, text_features
     from cartograph.statistics.metrics import average_precision
-    from cartograph.suspects.committee import committee_scores
 
     rng = np.random.default_rng([seed, 11])
     texts, given = read(name, ROWS, seed)
@@ -51,10 +49,7 @@ def cell(name: str, share: float, seed: int) -> list[float]:
     rows, wrong = [row[0] for row in texts], noised != true
     words, characters = text_features(rows), character_features(rows, classes)
     ranked, sure = [], []
-    names = [str(label) for label in range(classes)]
-    for found in (nullcontext(), patch(_FOUND, return_value=())):
-        with found:
-            doubt = committee_scores(words, noised, names, np.random.default_rng(13), characters=characters).doubt
+    for doubt in doubts(words, characters, noised, classes, _FOUND, ()):
         ranked.append(average_precision(wrong, doubt.score) if share else np.nan)
         sure.append(float(np.count_nonzero((doubt.score >= 0.8) & ~wrong)) if doubt.wrong is not None else 0.0)
     theirs = on_features(as_read(words, texts), noised, wrong, seed)["ap"] if share else np.nan

@@ -22,7 +22,7 @@ STAGES = (10, 25, 60)
 """Boosted trees per class after which the scores are read."""
 
 LEAVES, DEEP_LEAVES = 8, 31
-"""Of boosted trees. Few, so that a wrong label is learnt late; many, for labels that hang on several columns together: of 4,221 pupils,
+"""Of boosted trees. Few, so that a wrong label is learnt late; many, for labels that follow from several columns together: of 4,221 pupils,
 whose kind of class follows from school and teacher, a tenth of the labels wrong, average precision is .43 without these, .68 with them."""
 
 _LEAST = 1e-4

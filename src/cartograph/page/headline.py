@@ -27,7 +27,7 @@ MOST_TAKEN = 0.5
 """Share of a class's rows that is taken at most, as the section ``clean`` has it."""
 
 HARDLY_ANY = 0.005
-"""Share of the labels below which an interval from 0 on is told by its upper end: as closely as anybody needs."""
+"""Share of the labels below which an interval from 0 on is said by its upper end: as closely as anybody needs."""
 
 NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to change automatically" for which in ("that", "a closer"))
 

@@ -19,7 +19,7 @@ from cartograph.suspects.one_other_class import one_other_class, without_own
 from cartograph.suspects.transitions import LEAST, even_transition
 
 MANY = 10
-"""Classes from which on labels that the models hold for less likely than half of the others are told from likely ones."""
+"""Classes from which on labels that the models hold for less likely than half of the others are distinguished from likely ones."""
 
 _ENOUGH, EXPECTED = 40, 3.0
 """Anchors of a class from which on its surest quarter is looked at by itself; and how many times as often as the models expect anchors may
