@@ -67,8 +67,11 @@ def judged(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return cross_validated(lambda: GaussianNB(var_smoothing=1e-3), values, labels, fold)
 
 
-def ours(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return each row's doubt, its probability of a wrong label in the order of the frame, and the doubts with their number."""
+def ours(frame: pd.DataFrame, *, copies: bool = True) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return each row's doubt, its probability of a wrong label in the order of the frame, and the doubts with their number.
+
+    Copies: whether what is labelled on a row's copies is heard, as in an audit.
+    """
     import pyarrow as pa
 
     from cartograph.data.folds import assign_folds
@@ -91,6 +94,8 @@ def ours(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, Any]:
         trees=reading.trees,
         apart=reading.apart,
         groups=reading.groups,
+        texts=reading.texts if copies else None,
+        same=reading.same if copies else None,
     )
     doubt = committee.doubt
     odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))

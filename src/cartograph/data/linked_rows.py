@@ -25,6 +25,8 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Ids, Integers
+from cartograph.data.coincidences import MOST as MOST_BY_CHANCE
+from cartograph.data.coincidences import agreeing_by_chance
 from cartograph.data.components import components, numbered
 from cartograph.data.words import WORD
 from cartograph.errors import InputError
@@ -66,24 +68,29 @@ def row_groups(table: pa.Table) -> Integers | None:
 def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
     """Return a number for each row, equal for rows of one text, or several, that are of one group, ``(n_examples,)``.
 
-    None where no rows are linked, and of tables of features: equal rows may differ there in what nobody recorded.
+    None where no rows are linked. Of tables of features those that may agree by chance (``coincidences``) are none: they may differ in what
+    nobody recorded.
     """
     info = dataset_info(table.schema)
-    if groups is None or info.task not in ("single", "pair") or info.features:
+    if groups is None or not (info.features or info.task in ("single", "pair")):
         return None
-    fields = _ids([_texts(table[name]) for name in info.fields])
+    fields = [_not_by_chance(table)] if info.features else _ids([_texts(table[name]) for name in info.fields])
     return numbered(np.unique(np.stack([groups, *fields], axis=1), axis=0, return_inverse=True)[1].reshape(-1))
 
 
-def same_words(table: pa.Table, groups: Integers | None) -> Integers | None:
+def same_rows(table: pa.Table, groups: Integers | None) -> Integers | None:
     """Return a number for each row, equal for up to ``COPIES`` rows of the same words, whatever stands between them, ``(n_examples,)``.
 
-    None where rows are linked, which models read apart, where no words come twice, and of what has no words.
+    Of a table of features for rows of the same values, unless they may agree by chance. None where rows are linked, which models read
+    apart, where nothing comes twice, and of what has neither words nor values.
     """
     info = dataset_info(table.schema)
-    if groups is not None or info.task not in ("single", "pair") or info.features or info.images or not table.num_rows:
+    if groups is not None or not (info.features or info.task in ("single", "pair")) or info.images or not table.num_rows:
         return None
-    fields = _ids([(" ".join(_WORDS.findall(text.lower())) or text for text in _texts(table[name])) for name in info.fields])
+    if info.features:
+        fields = [_not_by_chance(table)]
+    else:
+        fields = _ids([(" ".join(_WORDS.findall(text.lower())) or text for text in _texts(table[name])) for name in info.fields])
     own, copied = _copied(fields)
     return numbered(own) if copied.any() else None
 
@@ -219,8 +226,18 @@ def _copied(fields: Sequence[Integers], labels: Ids | None = None) -> tuple[Inte
 
 def _values(table: pa.Table) -> Integers:
     """Return the id of the values of each row of a table of features."""
-    values = pd.DataFrame({place: column.to_pandas() for place, column in enumerate(table[VALUES].combine_chunks().flatten())})
-    return np.unique(pd.util.hash_pandas_object(values, index=False).to_numpy(), return_inverse=True)[1]
+    return np.unique(pd.util.hash_pandas_object(_columns(table), index=False).to_numpy(), return_inverse=True)[1]
+
+
+def _columns(table: pa.Table) -> pd.DataFrame:
+    return pd.DataFrame({place: column.to_pandas() for place, column in enumerate(table[VALUES].combine_chunks().flatten())})
+
+
+def _not_by_chance(table: pa.Table) -> Integers:
+    """Return the id of the values of each row of a table of features, its own where other rows may agree by chance."""
+    own = _values(table)
+    alone = agreeing_by_chance(_columns(table)) >= MOST_BY_CHANCE
+    return np.where(alone, table.num_rows + np.arange(table.num_rows), own)
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[str]:

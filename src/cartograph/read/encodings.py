@@ -27,6 +27,8 @@ _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
 _FOREIGN = 0.3
 """Share of a text's letters beyond ASCII above which it is in no Western language."""
+_WORDS, _OF_WORDS = re.compile(rb"[\x80-\xff]{3,}"), 0.5
+"""Three such letters or more in a row, and the share of them that stand so above which a text is in no Western language."""
 _SOUND, _MOST = (5, 0.02), 1 << 28
 """Fewest lines that are UTF-8 in a file that is not, and least share of those beyond ASCII, for it to mix encodings: by accident hardly any
 is; and how many bytes are looked at."""
@@ -128,8 +130,8 @@ def _lines_beyond_ascii(path: str | Path, most: float) -> tuple[int, int]:
 def guess(path: str | Path) -> str | None:
     """Return the encoding of a file that is not UTF-8, None where nothing speaks for one.
 
-    By its mark utf-16 or utf-32; by its zeros utf-16 without one; else, where letters of ASCII prevail as in Western languages, cp1252,
-    or latin-1 where that has no such characters.
+    By its mark utf-16 or utf-32; by its zeros utf-16 without one; else, where letters of ASCII prevail as in Western languages and others
+    stand alone among them, cp1252, or latin-1 where that has no such characters.
     """
     with open_bytes(path) as file:
         start = file.read(_SAMPLE)
@@ -147,10 +149,11 @@ def guess(path: str | Path) -> str | None:
 
 
 def _is_western(lines: bytes) -> bool:
-    """Return whether letters of ASCII prevail in lines that have others, too."""
+    """Return whether letters of ASCII prevail in lines that have others, too, and whole words of others do not."""
     foreign = sum(byte >= 0x80 for byte in lines)
     letters = sum(chr(byte).isalpha() for byte in lines if byte < 0x80)
-    return 0 < foreign <= _FOREIGN * (foreign + letters)
+    in_words = sum(map(len, _WORDS.findall(lines)))
+    return 0 < foreign <= _FOREIGN * (foreign + letters) and in_words <= _OF_WORDS * foreign
 
 
 def decoded(content: bytes, encoding: str | None = None) -> str | None:

@@ -23,7 +23,7 @@ from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.components import numbered
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
-from cartograph.data.linked_rows import row_copies, row_groups, same_words
+from cartograph.data.linked_rows import row_copies, row_groups, same_rows
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.column_texts import texts_of_columns
@@ -130,14 +130,15 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     info = dataset_info(table.schema)
     # First what lets go of the most: features stay.
     groups, order = row_groups(table), file_order(table)
+    alike = row_copies(table, groups), same_rows(table, groups)
     if info.features:
         texts, classes = texts_of_columns(table), len(info.labels)
         words = text_features(texts) if texts else None
         spelled = character_features(texts, max(classes, 1)) if texts and characters and classes <= WHOLE else None
+        read = Reading(words, None, None, False, groups, *alike, characters=spelled, order=order)
         if not info.has_columns:
-            return Reading(words, None, None, groups=groups, characters=spelled, order=order)
-        columns = dense_columns({"train": table}, texts=False)["train"]
-        return Reading(words, columns, tree_columns(table), groups=groups, characters=spelled, order=order)
+            return read
+        return read._replace(vectors=dense_columns({"train": table}, texts=False)["train"], trees=tree_columns(table))
     if info.task == "choice":
         return Reading(None, None, None, True, groups, options=Options(option_features(table), len(info.options)), order=order)
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
@@ -146,7 +147,6 @@ def reading_of(table: pa.Table, *, characters: bool = True) -> Reading:
     own = characters and info.task == "single" and classes <= WHOLE
     spelled = character_features(TextRows(table), max(classes, 1)) if own else None
     apart = svd_features({"train": table}, _PIXELS, seed=0)["train"] if info.images and characters else None
-    alike = row_copies(table, groups), same_words(table, groups)
     return Reading(features, apart, None, info.task == "pair", groups, *alike, compared, characters=spelled, order=order)
 
 
@@ -212,7 +212,7 @@ def committee_scores(
         texts: a number for each row, equal for copies of one group (``linked_rows.row_copies``): their labels are heard when all models
             have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
         same: a number for each row, equal for rows of the same words of which models may meet one to score another
-            (``linked_rows.same_words``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
+            (``linked_rows.same_rows``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
         compared: of pairs, how alike either's texts are (``features.comparison``), ``(n_examples, width)``; of at most ``WHOLE`` classes.
         options: of multiple choice, whose classes are the places of its options.
         labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.

@@ -34,6 +34,9 @@ COPIED = 0.9
 SURELY = 20.0
 """By how much the labels' log likelihood must rise for copies to pass for unrelated rows."""
 
+LIKELIER = 2.0
+"""By how much softer probabilities must make it likelier to count: where every text has contradicting labels both say the same of them."""
+
 _ROUNDS, _CLOSE, _TINY = 200, 1e-6, 1e-300
 
 
@@ -150,15 +153,11 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     """
     rows = copies.rows
     known = [shares[rows] for shares in (true_classes, softer) if shares is not None]
-    decided: _Way | None = None
-    undecided: _Way | None = None
-    # One by one: all that were tried together would be dozens of matrices.
-    for shares in known:
-        for factor in FACTORS:
-            one, other = _heard(shares, _gone_wrong(transition, factor), given, copies)
-            decided = one if decided is None or one[0] > decided[0] else decided
-            undecided = other if undecided is None or other[0] > undecided[0] else undecided
-    assert decided is not None and undecided is not None
+    decided, undecided = _likeliest(known[0], transition, given, copies)
+    for shares in known[1:]:
+        one, other = _likeliest(shares, transition, given, copies)
+        decided = one if one[0] > decided[0] + LIKELIER else decided
+        undecided = other if other[0] > undecided[0] + LIKELIER else undecided
     _, copied, heard = undecided if undecided[0] > decided[0] + SURELY else decided
     if copied > COPIED:
         return true_classes
@@ -166,6 +165,16 @@ def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers,
     updated[rows] = heard / np.clip(transition, LEAST / len(transition), None).T[given[rows]]
     updated[rows] /= updated[rows].sum(axis=1, keepdims=True)
     return updated
+
+
+def _likeliest(known: Floats, transition: Floats, given: Integers, copies: Copies) -> tuple[_Way, _Way]:
+    """Return what ``_heard`` does by the likeliest of ``FACTORS``; one by one, since together they would be dozens of matrices."""
+    decided, undecided = _heard(known, _gone_wrong(transition, FACTORS[0]), given, copies)
+    for factor in FACTORS[1:]:
+        one, other = _heard(known, _gone_wrong(transition, factor), given, copies)
+        decided = one if one[0] > decided[0] else decided
+        undecided = other if other[0] > undecided[0] else undecided
+    return decided, undecided
 
 
 def _gone_wrong(transition: Floats, factor: float) -> Floats:

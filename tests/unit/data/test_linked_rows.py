@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_copies, row_groups, same_words, user_groups
+from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_copies, row_groups, same_rows, user_groups
 from cartograph.errors import InputError
 from cartograph.schema import LINKED
 from tests.training_sets import info_of, small_table, table
@@ -149,15 +149,15 @@ def linked_to(rows: pa.Table, numbers: list[int | None]) -> pa.Table:
     return rows.append_column(LINKED, pa.array(numbers, pa.int32()))
 
 
-def test_the_same_words_are_numbered_alike_but_not_those_of_a_frequent_text_nor_of_rows_that_are_linked() -> None:
+def test_the_same_rows_are_numbered_alike_but_not_those_of_a_frequent_text_nor_of_rows_that_are_linked() -> None:
     texts = ["A dog barks.", "a DOG barks", "!!!", "???", "a cat", *["yes"] * 5]
     rows = table(info_of("single"), {"text": texts}, [row % 2 for row in range(10)])
-    number = same_words(rows, None)
+    number = same_rows(rows, None)
     assert number is not None and number.tolist() == [0, 0, *range(1, 9)]
-    assert same_words(rows, np.zeros(10, int)) is None
-    assert same_words(rows.slice(2), None) is None
+    assert same_rows(rows, np.zeros(10, int)) is None
+    assert same_rows(rows.slice(2), None) is None
     pairs = {"premise": ["a dog", "A dog", "a dog"], "hypothesis": ["barks", "barks!", "runs"]}
-    both = same_words(table(info_of("pair"), pairs, [0, 1, 0]), None)
+    both = same_rows(table(info_of("pair"), pairs, [0, 1, 0]), None)
     assert both is not None and both.tolist() == [0, 0, 1]
 
 

@@ -22,6 +22,8 @@ WESTERN = "Le café de l’été – “très” bon. Überraschung, größer.\n
         (WESTERN.encode("utf-16-le"), "utf-16-le"),
         (WESTERN.encode("utf-16-be"), "utf-16-be"),
         (("Привет, очень хороший фильм\n" * 20).encode("cp1251"), None),
+        (("http://example.org/reviews/archive/1 Привет, фильм,positive\n" * 20).encode("cp1251"), None),
+        (("http://example.org/reviews/archive/1 良い映画です,positive\n" * 20).encode("shift_jis"), None),
         (("これは良い映画です\n" * 20).encode("shift_jis"), None),
         (b"plain\n", None),
     ],

@@ -36,7 +36,7 @@ def test_rows_like_the_ambiguous_ones_come_first() -> None:
     assert ((found.similarity > 0) & (found.similarity <= 1)).all()
 
 
-def test_the_most_similar_row_is_the_one_of_the_same_words() -> None:
+def test_the_most_similar_row_is_the_one_of_the_same_rows() -> None:
     train, variability, pool, _ = made(2, predictable=True)
     ambiguous = np.flatnonzero(variability > 0.25)
     pool[7] = (train[ambiguous[5]][0].title(),)

@@ -13,6 +13,7 @@ from cartograph.data.images import png_of
 from cartograph.errors import InputError
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.tables import TreeColumns
+from cartograph.schema import LABEL
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import committee_scores, reading_of
 from cartograph.suspects.views import words_view
@@ -301,6 +302,35 @@ def test_of_a_table_whose_rows_are_near_copies_a_whole_patients_wrong_labels_are
         for groups in (None, patient)
     )
     assert alone < 0.4 < 0.9 < together
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("twice", [60, 12])
+def test_of_a_row_of_a_table_that_is_there_twice_the_label_is_wrong_that_its_columns_contradict(twice: int) -> None:
+    rows = small_table(600)
+    again = rows.slice(0, twice)
+    field = rows.schema.field(LABEL)
+    other = again.set_column(rows.schema.get_field_index(LABEL), field, pa.array(1 - again[LABEL].to_numpy(), field.type))
+    both = pa.concat_tables([rows, other])
+    wrong = np.arange(600 + twice) >= 600
+    reading = reading_of(both)
+    # Few copies are not held out together: models of one have met the other.
+    assert (reading.groups is None) == (twice < 30) and (reading.texts is None) == (reading.same is not None)
+    heard, alone = (
+        committee_scores(
+            None,
+            both[LABEL].to_numpy(),
+            NO_YES,
+            np.random.default_rng(2),
+            vectors=reading.vectors,
+            trees=reading.trees,
+            groups=reading.groups,
+            texts=reading.texts if copies else None,
+            same=reading.same if copies else None,
+        ).doubt.score
+        for copies in (True, False)
+    )
+    assert 1 - average_precision(wrong, heard) < min(0.6 * (1 - average_precision(wrong, alone)), 0.1)
 
 
 # --- how far it is
