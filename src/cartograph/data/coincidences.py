@@ -35,7 +35,7 @@ def agreeing_by_chance(columns: pd.DataFrame) -> Floats:
         return np.full(number, float(number))
     # Sums of hashes, each multiplied by its column's own odd number: what is left without a column, or up to one, is a subtraction away.
     hashes: list[Hashes] = [
-        pd.util.hash_pandas_object(columns.iloc[:, place], index=False).to_numpy() * np.uint64(2 * place + 1)
+        pd.util.hash_pandas_object(columns.iloc[:, place], index=False).to_numpy().astype(np.uint64) * np.uint64(2 * place + 1)
         for place in range(columns.shape[1])
     ]
     together: Hashes = np.add.reduce(hashes)
