@@ -78,7 +78,7 @@ class CleanedRows:
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if done.weights is not None and "impossible" not in self.suspects.record:
             why = f", {_BETTER}" if recipe == "auto" else ""
-            how = "1 on average, nothing where its label is likelier wrong than right"
+            how = "1 on average, little where its label is likelier wrong than right"
             return f"{self._all}, with a column `{WEIGHT}` of how much each counts ({how}){why}"
         if not sure:
             if "impossible" in self.suspects.record:

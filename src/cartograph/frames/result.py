@@ -103,8 +103,8 @@ class FrameAudit:
 
         Args:
             recipe: ``drop-flagged``; ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9, and
-                drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how much
-                likelier its label is than the suggested one (``sample_weight`` of scikit-learn); ``auto``: the better of the first two
+                drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how likely
+                its label is right (``sample_weight`` of scikit-learn); ``auto``: the better of the first two
                 where models on these rows are better for it than for changing nothing, by cross-validation, or no worse and it is clear
                 that labels are wrong (``clean.arms``); weights where models clearly gain more by them, or are better for these alone,
                 and there is no such column yet; else all rows as they are.
