@@ -190,7 +190,7 @@ def test_a_class_all_of_whose_rows_would_weigh_nothing_is_left_alone_though_none
     noise = make_noise(examples, {f"u{row}": (0, 0.95) for row in range(15, 20)} | {"u03": (1, 0.95)})
     noise = noise.set_column(noise.schema.get_field_index("flagged"), noise.schema.field("flagged"), pa.array([False] * 20))
     weights = clean(examples, noise, {}, recipe="down-weight", relabel_above=0.9).weights
-    assert weights is not None and (weights[15:] == weights.max()).all() and weights[3] < 0.1
+    assert weights is not None and (weights[15:] == weights.max()).all() and weights[3] < weights.max() / 5
     both = make_noise(examples, {f"u{row:02}": (int(row < 15), 0.95) for row in range(20)})
     everything = clean(examples, both, {}, recipe="down-weight", relabel_above=0.9).weights
     assert everything is not None and (everything == 1).all()
