@@ -186,7 +186,11 @@ def _entry(given: str, preset: str) -> Entry:
     if fields:
         return ",".join(f"{name}={path if is_remote(path) else stored(path)}" for name, path in fields.items())
     base, _, split = given.rpartition(":")
-    if base and not on_disk(given).exists() and (on_disk(base).is_dir() or (suffix_of(base) in (*WORKBOOKS, ".zip") and on_disk(base).is_file())):
+    if (
+        base
+        and not on_disk(given).exists()
+        and (on_disk(base).is_dir() or (suffix_of(base) in (*WORKBOOKS, ".zip") and on_disk(base).is_file()))
+    ):
         return {"path": stored(base), "split": split}
     entry: Entry = converted(preset, stored(given), on_disk(given))
     return entry

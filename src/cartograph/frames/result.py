@@ -125,12 +125,21 @@ class FrameAudit:
             raise InputError("this audit has no frame whose rows could be kept; use `.suspects.index`, the uids of the suspects.")
         return CleanedRows(self._rows, self._page.suspects, self._among, self._compared)
 
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What was found in sentences, most important first, as at the head of the page: which errors the number leaves out, too."""
+        from cartograph.page.verdict import verdict
+
+        found = verdict(self._page)
+        return (found.sentence, *found.lines)
+
     def _repr_html_(self) -> str:
-        """Return the numbers and the map, for a notebook."""
+        """Return the numbers, what was found, and the map, for a notebook."""
         from html import escape
 
         drawn: str = self.map().to_html(full_html=False, include_plotlyjs=True, default_height=560)
-        return f"<p>{escape(repr(self).strip('<>'))}</p>{drawn}"
+        lines = "".join(f"<li>{escape(line)}</li>" for line in self.verdict)
+        return f"<p>{escape(repr(self).strip('<>'))}</p><ul>{lines}</ul>{drawn}"
 
     def __repr__(self) -> str:
         """Return the numbers in a line."""

@@ -12,6 +12,7 @@ from cartograph.errors import InputError
 from cartograph.frames.audit import audit
 from cartograph.frames.recorded import from_dynamics
 from cartograph.frames.result import FrameAudit
+from cartograph.page.read_verdict import verdict_of
 
 EVIL = "<script>alert(1)</script>"
 
@@ -44,6 +45,14 @@ def test_the_page_holds_map_and_suspects_and_escapes_what_the_texts_say(found: F
 def test_a_notebook_shows_the_numbers_and_the_map_escaped(found: FrameAudit) -> None:
     shown = found._repr_html_()
     assert shown.startswith("<p>audit of 800 rows: ") and "Plotly.newPlot" in shown and EVIL not in shown
+    assert "<li>Not in that number are errors that follow a rule" in shown
+
+
+def test_what_was_found_is_said_in_the_sentences_of_the_page(found: FrameAudit, tmp_path: Path) -> None:
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert found.verdict == verdict_of(page)
+    recorded = from_dynamics((["a", "b"], [0, 1], np.zeros((2, 2, 2))))
+    assert len(recorded.verdict[0]) > 10
 
 
 def test_rows_that_are_surely_wrong_leave_and_the_others_keep_all_columns(frame: pd.DataFrame, found: FrameAudit) -> None:
