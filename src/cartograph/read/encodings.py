@@ -29,6 +29,13 @@ _FOREIGN = 0.3
 """Share of a text's letters beyond ASCII above which it is in no Western language."""
 _WORDS, _OF_WORDS = re.compile(rb"[\x80-\xff]{3,}"), 0.5
 """Three such letters or more in a row, and the share of them that stand so above which a text is in no Western language."""
+_RUNS = re.compile(rb"(?:[\x80-\xff][^\n]?)+")
+"""What is not ASCII in a line: where letters take two bytes, the second may be one of ASCII's."""
+_OF_OTHER_LETTERS = (
+    *("cp1250", "cp1251", "koi8_r", "cp866", "cp1253", "cp1254", "cp1255", "cp1256"),
+    *("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr"),
+)
+"""Encodings of files whose letters are mostly beyond ASCII, as programs still write them."""
 _SOUND, _MOST = (5, 0.02), 1 << 28
 """Fewest lines that are UTF-8 in a file that is not, and least share of those beyond ASCII, for it to mix encodings: by accident hardly any
 is; and how many bytes are looked at."""
@@ -143,9 +150,19 @@ def guess(path: str | Path) -> str | None:
         zeros = start[: 2 * half : 2].count(0), start[1 : 2 * half : 2].count(0)
         if max(zeros) > half / 3 and min(zeros) < half / 20:
             return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    if b"\0" in start or not _is_western(_beyond_ascii(path)):
-        return None
-    return "cp1252" if first_fault(path, "cp1252") is None else "latin-1"
+    lines = b"" if b"\0" in start else _beyond_ascii(path)
+    if _is_western(lines):
+        return "cp1252" if first_fault(path, "cp1252") is None else "latin-1"
+    found = _of_other_letters(lines) if lines else None
+    return found if found and first_fault(path, found) is None else None
+
+
+def _of_other_letters(lines: bytes) -> str | None:
+    """Return which of the usual encodings of other letters than Western ones fits lines best, without what is ASCII between them."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(b"\n".join(_RUNS.findall(lines)), cp_isolation=[*_OF_OTHER_LETTERS]).best()
+    return None if best is None else best.encoding.replace("_", "-")
 
 
 def _is_western(lines: bytes) -> bool:
@@ -202,9 +219,8 @@ def not_decoded(path: str | Path, name: str, encoding: str) -> str:
         return f"{name} is not {shown} text: it begins with the mark of {found}; set `encoding: {found}`."
     where = f": line {fault.line} has 0x{fault.byte:02x} at byte {fault.offset} of the file" if fault else ""
     way = f"it reads as {found}: set `encoding: {found}`" if found and found != shown else "set `encoding` to the file's own"
-    others = (
-        " if that is right, else to the file's own, such as cp1250 or cp1251" if found and found != shown else ", such as cp1251 or gb18030"
-    )
+    such = " or ".join([name for name in ("cp1250", "cp1251", "gb18030") if name != found][:2])
+    others = f" if that is right, else to the file's own, such as {such}" if found and found != shown else ", such as cp1251 or gb18030"
     return f"{name} is not {shown} text{where}; {way}{others}."
 
 
