@@ -140,16 +140,20 @@ def too_many_phrase(names: Sequence[str]) -> str:
     return f"too many rows of {named} look surely wrong to change them without a person" if names else ""
 
 
-def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Floats32:
-    """Return how much each row counts, 1 on average: by the probability that its label is right, halved where another is likelier.
+MANY = 0.2
+"""Share of the labels that are expected to be wrong from which on rows whose label is less likely than another have no weight."""
 
-    Precisely, the mean of two weights. The expected loss of a row pulls a model towards its label by the probability that it is right, and
-    away from it by that of the label that it should have instead; the first is one weight, and what is left of it the other. By the second
-    alone models gain most accuracy, but get surer than labels bear out: where labels are right but seldom certain, all that speaks against
-    what models make of a row is gone. By the first alone, a row whose label is wrong four times in five would still be learnt, above all by
-    models that learn by heart (Byrd & Lipton, ICML 2019; decision trees grown out put any row that counts at all in a leaf of its own).
-    On fifteen tables, ten of them with errors, boosting gained 2.9 points of accuracy by the second, 2.2 by the mean, and 1.8 by the first,
-    and its log loss rose by .32, .06 and .03.
+
+def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Floats32:
+    """Return how much each row counts, 1 on average: by how likely its label is right, less where another is likelier.
+
+    The expected loss of a row pulls a model towards its label by the probability that it is right, and away from it by that of the label
+    that it should have instead: the first is one weight, what is left of it another. By the second models gain most accuracy where many
+    labels are wrong, but get surer than labels bear out: where labels are right but seldom certain, all that speaks against what models
+    make of a row is gone. By the first, a row whose label is wrong four times in five would still be learnt, above all by models that learn
+    by heart (Byrd & Lipton, ICML 2019; decision trees grown out put any row that counts at all in a leaf of its own). So they are mixed,
+    evenly where hardly any label is wrong, by the second alone from ``MANY`` on. On five tables as they are boosting's log loss rose by .33 by the
+    second, .11 mixed, with a point of accuracy gained either way; on thirteen with errors by .28 and .19, with 3.2 and 2.9 points gained.
 
     Args:
         wrong: probability that each label is wrong, ``(n_examples,)``.
@@ -159,10 +163,11 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
 
     >>> weights = row_weights(np.array([0.0, 0.2, 0.2, 0.9]), np.array([0.1, 0.9, 0.1, 0.9]), np.ones(4, bool), np.array([], int))
     >>> [f"{weight:.2f}" for weight in weights]
-    ['1.60', '1.12', '1.20', '0.08']
+    ['1.74', '1.04', '1.22', '0.00']
     """
-    more = np.clip(_likelier(wrong, suggested), 0.0, 1.0)
-    more = (more + np.clip(1.0 - wrong, 0.0, 1.0)) / 2.0
+    more, right = (np.clip(part, 0.0, 1.0) for part in (_likelier(wrong, suggested), 1.0 - wrong))
+    share = (1.0 + min(float(wrong[kept].mean()) / MANY, 1.0)) / 2.0
+    more = share * more + (1.0 - share) * right
     more[left] = 1.0
     weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
     return weights
