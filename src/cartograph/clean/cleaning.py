@@ -152,8 +152,9 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
     labels are wrong, but get surer than labels bear out: where labels are right but seldom certain, all that speaks against what models
     make of a row is gone. By the first, a row whose label is wrong four times in five would still be learnt, above all by models that learn
     by heart (Byrd & Lipton, ICML 2019; decision trees grown out put any row that counts at all in a leaf of its own). So they are mixed,
-    evenly where hardly any label is wrong, by the second alone from ``MANY`` on. On five tables as they are boosting's log loss rose by .33 by the
-    second, .11 mixed, with a point of accuracy gained either way; on thirteen with errors by .28 and .19, with 3.2 and 2.9 points gained.
+    evenly where hardly any label is wrong, by the second alone from ``MANY`` on. On five tables as they are boosting's log loss rose by .33
+    by the second, .11 mixed, with a point of accuracy gained either way; on thirteen with errors by .28 and .19, with 3.2 and 2.9 points
+    gained.
 
     Args:
         wrong: probability that each label is wrong, ``(n_examples,)``.

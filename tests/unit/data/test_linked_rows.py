@@ -134,6 +134,19 @@ def test_rows_of_equal_values_are_linked_in_a_table_too(copies: int) -> None:
     assert own is None
 
 
+def test_single_texts_of_the_same_words_are_copies_whatever_stands_between_them() -> None:
+    ends = (".", "!", " ...", "")
+    texts = [f"a word {row // 2}{ends[row % 4]}" for row in range(600)]
+    rows = table(info_of("single"), {"text": texts}, [row % 2 for row in range(600)])
+    groups = row_groups(rows)
+    assert groups is not None and np.bincount(groups).tolist() == [2] * 300
+    copies = row_copies(rows, groups)
+    assert copies is not None and np.array_equal(copies, groups)
+    given_texts = linked_texts(texts)
+    assert given_texts is not None and np.array_equal(given_texts, groups)
+    assert same_rows(rows, groups) is None
+
+
 def test_few_copies_are_not_linked_and_texts_of_several_fields_are_copies_of_each_other_in_all_of_them() -> None:
     texts = [f"copied {row // 2}" for row in range(20)] + [f"alone {row}" for row in range(580)]
     assert row_groups(table(info_of("single"), {"text": texts}, [row % 2 for row in range(600)])) is None
