@@ -140,13 +140,16 @@ def source_of(data: str | Path, form: FileForm) -> Source:
 
 
 def as_texts(frame: pd.DataFrame) -> pa.Table:
-    """Return a frame as a source has it: a text per cell, null where a value is missing."""
+    """Return a frame as a source has it: a text per cell, null where a value is missing; halves of characters as escapes."""
     columns = frame.reset_index(drop=True)
     return raw_columns(pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame")
 
 
 def _plain(value: Any) -> str | None:
-    return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return None
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _require_plain_names(frame: pd.DataFrame) -> None:

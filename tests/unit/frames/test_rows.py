@@ -53,6 +53,11 @@ def test_of_an_index_with_levels_a_row_is_named_by_all_of_them() -> None:
     assert rows.given.index[rows.places].tolist() == [("ann", 1), ("bob", 1), ("bob", 2)]
 
 
+def test_half_a_character_is_read_as_an_escape() -> None:
+    rows = read_rows(pd.DataFrame({"text": ["caf\udce9", "\ud800 broken", "été"], "label": list("aba")}, dtype=object), "text", "label")
+    assert rows.ingested.examples["text"].to_pylist() == ["caf\\udce9", "\\ud800 broken", "été"]
+
+
 @pytest.mark.parametrize("cells", [[["x"], "y"], [np.array(["x", "y"]), "z"], [{"x": 1}, "y"], [("x",), "y"]])
 def test_several_labels_in_a_cell_are_refused(cells: list[object]) -> None:
     frame = pd.DataFrame({"text": ["one", "two"], "label": cells}, index=["r1", "r2"])
