@@ -137,7 +137,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     assert "0 to 340 (95\u00a0% CI): so many labels contradict the models that hard rows and wrong labels look alike" in headline(known)
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert (
-        "cannot be estimated: to the models, what they read says hardly anything about the labels; without that number none "
+        "the models know little more of labels than how many each class has: what they read hardly says, or very many are wrong; without that "
         in headline(nothing)
     )
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
