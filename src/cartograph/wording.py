@@ -67,7 +67,7 @@ def about(number: float) -> str:
 def labels_wrong(expected: float, low: float, high: float, which: str = "labels", scattered: float | None = None) -> str:
     """Return an estimate of how many labels are wrong, with its 95 % interval.
 
-    Where that begins below a tenth of ten or more, or hardly one is expected, only its upper end is said.
+    Where that begins below a tenth of ten or more, or hardly one is expected, only its upper end is said, and never that none is.
 
     Args:
         expected: how many, by estimate.
@@ -82,13 +82,14 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     ('at most 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
     >>> labels_wrong(126.0, 3, 677, scattered=210).replace(chr(160), " ")
     'at most 680 labels are wrong (95 % CI; 210 unless errors gather on hard rows)'
-    >>> labels_wrong(0.3, 0, 7).replace(chr(160), " "), labels_wrong(0.2, 0, 1).replace(chr(160), " ")
+    >>> labels_wrong(0.3, 0, 7).replace(chr(160), " "), labels_wrong(0.0, 0, 0.2).replace(chr(160), " ")
     ('at most 7 labels are wrong (95 % CI)', 'at most 1 label is wrong (95 % CI)')
     >>> labels_wrong(126.0, 40, 310, scattered=210).replace(chr(160), " ")
     'about 130 labels are wrong (95 % CI 40 to 310; to 210 unless errors gather on hard rows)'
     """
     number = about(expected)
     upper_only = number == "0" or (expected >= _SOME and low < _FAR * expected)
+    high = max(high, 1.0) if upper_only else high
     one = (about(high) if upper_only else number) == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
     are_wrong = f"{what} {'is' if one else 'are'} wrong"
