@@ -31,7 +31,8 @@ from table_noise import columns, ours, tables, theirs  # noqa: E402
 
 TEXTS, REPEATED, WRONG = 1_000, 0.4, 0.1
 TABLE_ROWS, LEAST, FEWEST, SURE = 800, 500, 8, 0.8
-WAYS = ("apart", "together", "both", "strays", "strays, copies")
+WAYS = ("apart", "together", "both", "strays", "strays, copies", "near strays")
+ENDS = (".", " !")
 
 
 def planted(labels: np.ndarray, text: np.ndarray, n_classes: int, way: str, rng: np.random.Generator) -> np.ndarray:
@@ -68,13 +69,16 @@ def cell(name: str, way: str, seed: int) -> tuple[float, float, float]:
     rng = np.random.default_rng([seed, 7])
     texts, given = read(name, TEXTS, seed)
     names, labels = np.unique(given, return_inverse=True)
-    if way.startswith("strays"):
+    if "strays" in way:
         text, noised = strays(labels, len(names), "copies" in way, rng)
     else:
         text = np.repeat(np.arange(len(texts)), np.where(rng.random(len(texts)) < 1 - REPEATED, 1, rng.integers(2, 5, len(texts))))
         rng.shuffle(text)
         noised = planted(labels, text, len(names), way, rng)
     rows = [texts[row] if len(texts[row]) > 1 else texts[row][0] for row in text.tolist()]
+    if way.startswith("near"):
+        again = pd.Series(text).duplicated().to_numpy().astype(int)
+        rows = [f"{row}{ENDS[end]}" for row, end in zip(rows, again.tolist(), strict=True)]
     groups, features = linked_texts(rows), text_features(rows)
     wrong, scores = noised != labels[text], []
     for copies in (text, None):

@@ -120,3 +120,16 @@ def test_copies_that_contradict_each_other_do_not_show_how_often_other_labels_go
     assert every is not None and np.isfinite(label_doubt(known, true, met=every).score).all(), (
         "where there are no other rows, all are taken"
     )
+
+
+def test_where_all_copies_contradict_each_other_softer_probabilities_do_not_count() -> None:
+    rng = np.random.default_rng(5)
+    labels = np.tile([0, 1], 60)
+    copies = copies_of(np.repeat(np.arange(60), 2), labels)
+    assert copies is not None
+    first = np.repeat(rng.random(60) < 0.5, 2)[:, None]
+    known = np.where(first, [0.98, 0.02], [0.02, 0.98])
+    softer, goes = np.where(first, [0.6, 0.4], [0.4, 0.6]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    heard = updated_by_copies(known, goes, labels, copies, softer)
+    np.testing.assert_array_equal(heard, updated_by_copies(known, goes, labels, copies))
+    assert heard.max(axis=1).min() > 0.95
