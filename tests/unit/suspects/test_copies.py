@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.copies import contradicting_copies, copies_of
+from cartograph.suspects.copies import contradicting_copies, copies_of, updated_by_copies
 from cartograph.suspects.label_doubt import label_doubt
 
 COPIES, TEXTS = 3, 600
