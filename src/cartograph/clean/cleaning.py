@@ -154,8 +154,8 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
     make of a row is gone. By the first, a row whose label is wrong four times in five would still be learnt, above all by models that learn
     by heart (Byrd & Lipton, ICML 2019; decision trees grown out put any row that counts at all in a leaf of its own). So they are mixed,
     evenly where hardly any label is wrong, by the second alone from ``MANY`` on; a row that is surely wrong (``SURE``) has no weight. On
-    five tables as they are boosting's log loss rose by .33 by the second alone and by .15 so, with 1.5 and 1.3 points of accuracy gained; on
-    thirteen with errors by .28 and .22, with 3.2 and 3.0 points gained.
+    five tables as they are boosting's log loss rose by .33 by the second alone and by .15 so, with 1.5 and 1.3 points of accuracy gained;
+    on thirteen with errors by .28 and .22, with 3.2 and 3.0 points gained.
 
     Args:
         wrong: probability that each label is wrong, ``(n_examples,)``.
