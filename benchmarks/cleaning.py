@@ -19,7 +19,8 @@ seed 1).
 
 What was tuned on what: the rule of the choice and its constants on TREC and customer reviews; that rows are weighted where no number is
 known on samples of customer reviews, SST-2, SNLI and QNLI; that exceptions keep some weight where few labels are wrong on tables of R
-packages, and looked at on seeds 1 and 2 of these sets. `noise` of a cell is 1.96 standard errors of the mean difference to the original, over test rows or seeds, whichever is more.
+packages, and looked at on seeds 1 and 2 of these sets. `noise` of a cell is 1.96 standard errors of the mean difference to the original,
+over test rows or seeds, whichever is more.
 """
 
 from __future__ import annotations
