@@ -272,8 +272,8 @@ def committee_reasons(probabilities: Shares, labels: Ids, names: Sequence[str]) 
 def _copies_say(copies: Copies) -> Iterator[str]:
     """Yield for each row how many of its copies are labelled otherwise; nothing where none is."""
     for agree, contradict in zip(copies.agreeing.tolist(), copies.contradicting.tolist(), strict=True):
-        others = counted(agree + contradict, "other row", "other rows")
-        yield f"of {others} with the same text, {contradict} {'has' if contradict == 1 else 'have'} another label" if contradict else ""
+        others = counted(agree + contradict, "other copy", "other copies")
+        yield f"of {others} of the row, {contradict} {'has' if contradict == 1 else 'have'} another label" if contradict else ""
 
 
 def _model_says(evidence: Evidence) -> Iterator[str]:

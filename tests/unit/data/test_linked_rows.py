@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_copies, row_groups, same_rows, user_groups
 from cartograph.errors import InputError
-from cartograph.schema import LINKED
+from cartograph.schema import LINKED, VALUES
 from tests.training_sets import info_of, small_table, table
 
 
@@ -145,6 +145,18 @@ def test_single_texts_of_the_same_words_are_copies_whatever_stands_between_them(
     given_texts = linked_texts(texts)
     assert given_texts is not None and np.array_equal(given_texts, groups)
     assert same_rows(rows, groups) is None
+
+
+def test_equal_rows_of_a_table_are_copies_unless_they_may_agree_by_chance() -> None:
+    once = small_table(600)
+    twice = pa.concat_tables([once.slice(0, 300)] * 2)
+    groups = row_groups(twice)
+    copies = row_copies(twice, groups)
+    assert copies is not None and np.bincount(copies).tolist() == [2] * 300
+    few = [{"size": None, "colour": colour, "seen": None} for colour in ("red", "blue") * 300]
+    plain = once.set_column(once.schema.get_field_index(VALUES), once.schema.field(VALUES), pa.array(few, once.schema.field(VALUES).type))
+    apart = row_copies(plain, np.arange(600) // 2)
+    assert apart is not None and len(np.unique(apart)) == 600
 
 
 def test_few_copies_are_not_linked_and_texts_of_several_fields_are_copies_of_each_other_in_all_of_them() -> None:

@@ -206,8 +206,8 @@ def test_reasons_name_copies_with_another_label() -> None:
     known = evidence([[[4, 0, 0]]] * 3, [0, 0, 1])
     heard = replace(committee_of(np.full((3, 3), 1 / 3), known.labels), copies=copies_of(np.array([5, 5, 5]), known.labels))
     said = [reason.split("; ")[-1] for reason in reasons(replace(known, committee=heard), committee=True)]
-    assert said[0] == said[1] == "of 2 other rows with the same text, 1 has another label"
-    assert said[2] == "of 2 other rows with the same text, 2 have another label"
+    assert said[0] == said[1] == "of 2 other copies of the row, 1 has another label"
+    assert said[2] == "of 2 other copies of the row, 2 have another label"
     alone = replace(heard, copies=copies_of(np.array([5, 5, -1]), known.labels))
     assert not any("same text" in reason for reason in reasons(replace(known, committee=alone), committee=True))
 
