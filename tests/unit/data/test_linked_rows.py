@@ -152,7 +152,9 @@ def test_equal_rows_of_a_table_are_copies_unless_they_may_agree_by_chance() -> N
     twice = pa.concat_tables([once.slice(0, 300)] * 2)
     groups = row_groups(twice)
     copies = row_copies(twice, groups)
-    assert copies is not None and np.bincount(copies).tolist() == [2] * 300
+    # Of rows whose size is missing the colour and the day may be another's, too.
+    sized = np.array([row["size"] is not None for row in twice[VALUES].to_pylist()])
+    assert copies is not None and (np.bincount(copies[sized])[np.unique(copies[sized])] == 2).all()
     few = [{"size": None, "colour": colour, "seen": None} for colour in ("red", "blue") * 300]
     plain = once.set_column(once.schema.get_field_index(VALUES), once.schema.field(VALUES), pa.array(few, once.schema.field(VALUES).type))
     apart = row_copies(plain, np.arange(600) // 2)
