@@ -236,6 +236,8 @@ def _columns(table: pa.Table) -> pd.DataFrame:
 def _not_by_chance(table: pa.Table) -> Integers:
     """Return the id of the values of each row of a table of features, its own where other rows may agree by chance."""
     own = _values(table)
+    if own.max(initial=-1) + 1 == len(own):
+        return own
     alone = agreeing_by_chance(_columns(table)) >= MOST_BY_CHANCE
     return np.where(alone, table.num_rows + np.arange(table.num_rows), own)
 
