@@ -8,7 +8,7 @@ from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.strata import AGREEING, COLUMN, FILE, LABELLED_BY, ORDER, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
-from cartograph.page.read_verdict import GATHER, SAME_TEXT
+from cartograph.page.read_verdict import GATHER, SAME
 from cartograph.page.stretches import filled_down, shifted_sentence
 from cartograph.suspects.gathering import Gathering
 from cartograph.wording import about, count, counted, cut, share
@@ -16,7 +16,7 @@ from cartograph.wording import about, count, counted, cut, share
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
 _CONTRADICTING = 0.01
-"""Share of the rows from which on it is said that they have the text of another row under another label."""
+"""Share of the rows from which on it is said that they have the text, or the values, of another row under another label."""
 
 _OF_SUSPECTS, _TIMES, _EVENLY, _CLASSES, _FIRST = 0.25, 3.0, 2.0, 4, 0.5
 """For a class that may take what fits nowhere else: least share of the suspects that it has; how many times as many of its rows are
@@ -41,13 +41,14 @@ def gathered_sentence(audit: Audit) -> str:
 
 
 def contradicting_sentence(audit: Audit) -> str:
-    """Return how many rows have the text of another one under another label; empty where they are few (``_CONTRADICTING``)."""
+    """Return how many rows have the text, or values, of another one under another label; empty where they are few (``_CONTRADICTING``)."""
     sets = audit.validation.get("sets") or [{}]
     number = int(sets[0].get("contradicted") or 0)
-    if audit.several or audit.info.task not in ("single", "pair", "choice") or number < _CONTRADICTING * audit.rows or not number:
+    if audit.several or audit.info.task not in ("single", "pair", "choice", "table") or number < _CONTRADICTING * audit.rows or not number:
         return ""
     rows = f"{count(number)} of the {counted(audit.rows, 'row')}"
-    return f"{rows} {SAME_TEXT}: of two such labels one is wrong, or their text does not decide it."
+    what, decide = ("values", "the columns do") if audit.info.features else ("text", "their text does")
+    return f"{rows} have the {what} {SAME}: of two such labels one is wrong, or {decide} not decide it."
 
 
 def catch_all_sentence(audit: Audit) -> str:

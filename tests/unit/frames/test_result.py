@@ -79,3 +79,13 @@ def test_columns_that_are_named_like_those_of_suspects_keep_their_values() -> No
     found = audit(pd.DataFrame(rows | {"probability": 0.5}), text="reason", label="suggested", epochs=2)
     assert found.suspects.columns.tolist() == ["reason (given)", "suggested (given)", "suggested", "probability", "reason"]
     assert len(found.suspects) and found.suspects["reason (given)"].str.contains(" film ").all()
+
+
+def test_rows_of_a_table_that_are_there_twice_under_two_labels_are_counted_in_a_sentence() -> None:
+    rng = np.random.default_rng(2)
+    sizes = rng.normal(0, 1, 120)
+    once = pd.DataFrame({"size": sizes, "width": rng.normal(0, 1, 120), "label": np.where(sizes > 0, "big", "small")})
+    again = once.head(6).assign(label=np.where(sizes[:6] > 0, "small", "big"))
+    found = audit(pd.concat([once, again], ignore_index=True), features=True, label="label", epochs=2)
+    said = "12 of the 126 rows have the values of another row under another label: of two such labels one is wrong, or the columns do not "
+    assert f"{said}decide it." in found.verdict
