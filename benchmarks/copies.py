@@ -9,7 +9,7 @@ more with their own label. The committee reads words. cleanlab gets cross-valida
 stratified, as its users do, and the better of its two scores, chosen with the truth in hand.
 
 With `--tables` the even tables of FOLDER follow (`table_noise.py`, which says how to get it), 800 rows of each, strays alone and no errors
-at all: what hearing copies changes where equal rows are none.
+at all: what hearing copies changes where no row is a copy.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def row_groups(table: pa.Table) -> Integers | None:
 def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
     """Return a number for each row, equal for rows of one text, or several, that are of one group, ``(n_examples,)``.
 
-    None where no rows are linked. Of tables of features those that may agree by chance (``coincidences``) are none: they may differ in what
+    None where no rows are linked. In tables of features rows that may agree by chance (``coincidences``) are no copies: they may differ in what
     nobody recorded.
     """
     info = dataset_info(table.schema)
