@@ -69,8 +69,8 @@ def row_groups(table: pa.Table) -> Integers | None:
 def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
     """Return a number for each row, equal for rows of one text, or several, that are of one group, ``(n_examples,)``.
 
-    None where no rows are linked. In tables of features rows that may agree by chance (``coincidences``) are no copies: they may differ in what
-    nobody recorded.
+    None where no rows are linked. In tables of features rows that may agree by chance (``coincidences``) are no copies: they may differ in
+    what nobody recorded.
     """
     info = dataset_info(table.schema)
     if groups is None or not (info.features or info.task in ("single", "pair")):
