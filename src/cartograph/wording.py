@@ -82,8 +82,10 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     ('at most 680 of 3,150 labels are wrong (95 % CI)', 'at most 180 labels are wrong (95 % CI)')
     >>> labels_wrong(126.0, 3, 677, scattered=210).replace(chr(160), " ")
     'at most 680 labels are wrong (95 % CI; 210 unless errors gather on hard rows)'
-    >>> labels_wrong(0.3, 0, 7).replace(chr(160), " "), labels_wrong(0.0, 0, 0.2).replace(chr(160), " ")
+    >>> labels_wrong(0.3, 0, 7).replace(chr(160), " "), labels_wrong(0.2, 0, 1).replace(chr(160), " ")
     ('at most 7 labels are wrong (95 % CI)', 'at most 1 label is wrong (95 % CI)')
+    >>> labels_wrong(0.0, 0, 0.2).replace(chr(160), " ")
+    'at most 1 label is wrong (95 % CI)'
     >>> labels_wrong(126.0, 40, 310, scattered=210).replace(chr(160), " ")
     'about 130 labels are wrong (95 % CI 40 to 310; to 210 unless errors gather on hard rows)'
     """

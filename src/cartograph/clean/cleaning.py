@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
-from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers, Integers32
+from cartograph.clean.row_weights import likelier, row_weights
+from cartograph.data.arrays import Bools, Floats32, Ids, Integers, Integers32
 from cartograph.data.content import content_digest
 from cartograph.data.unknown_classes import unknown_classes
 from cartograph.errors import GateError, InputError
@@ -124,7 +125,7 @@ def clean(
     if recipe == "down-weight":
         suggested = noise["suggested_probability"].to_numpy()
         heard = ~dropped
-        unheard = unknown_classes(before[heard], (_likelier(wrong, suggested) <= 0.0)[heard], len(labels), wrong[heard])
+        unheard = unknown_classes(before[heard], (likelier(wrong, suggested) <= 0.0)[heard], len(labels), wrong[heard])
         left = np.union1d(rows, np.flatnonzero(np.isin(before, [*unknown, *unheard.tolist()])))
         weights = row_weights(wrong, suggested, ~dropped, left)
     return Cleaning(~dropped, after, changes, overruled, names, weights, too_many)
@@ -138,47 +139,6 @@ def too_many_phrase(names: Sequence[str]) -> str:
     """
     named = listing([f"`{cut(name, 40)}`" for name in names])
     return f"too many rows of {named} look surely wrong to change them without a person" if names else ""
-
-
-MANY, SURE = 0.2, 0.8
-"""Share of the labels that are expected to be wrong from which on rows whose label is less likely than another have no weight, and the
-probability of a wrong label from which on a row has none."""
-
-
-def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Floats32:
-    """Return how much each row counts, 1 on average: by how likely its label is right, less where another is likelier.
-
-    The expected loss of a row pulls a model towards its label by the probability that it is right, and away from it by that of the label
-    that it should have instead: the first is one weight, what is left of it another. By the second models gain most accuracy where many
-    labels are wrong, but get surer than labels bear out: where labels are right but seldom certain, all that speaks against what models
-    make of a row is gone. By the first, a row whose label is wrong four times in five would still be learnt, above all by models that learn
-    by heart (Byrd & Lipton, ICML 2019; decision trees grown out put any row that counts at all in a leaf of its own). So they are mixed,
-    evenly where hardly any label is wrong, by the second alone from ``MANY`` on; a row that is surely wrong (``SURE``) has no weight. On
-    five tables as they are boosting's log loss rose by .33 by the second alone and by .15 so, with 1.5 and 1.3 points of accuracy gained;
-    on thirteen with errors by .28 and .22, with 3.2 and 3.0 points gained.
-
-    Args:
-        wrong: probability that each label is wrong, ``(n_examples,)``.
-        suggested: probability of the suggested label, ``(n_examples,)``; it counts up to ``wrong``.
-        kept: which rows stay, ``(n_examples,)``.
-        left: rows that are left alone: 1 before division by the mean.
-
-    >>> weights = row_weights(np.array([0.0, 0.2, 0.2, 0.9]), np.array([0.1, 0.9, 0.1, 0.9]), np.ones(4, bool), np.array([], int))
-    >>> [f"{weight:.2f}" for weight in weights]
-    ['1.74', '1.04', '1.22', '0.00']
-    """
-    more, right = (np.clip(part, 0.0, 1.0) for part in (_likelier(wrong, suggested), 1.0 - wrong))
-    share = (1.0 + min(float(wrong[kept].mean()) / MANY, 1.0)) / 2.0
-    more = np.where(wrong >= SURE, 0.0, share * more + (1.0 - share) * right)
-    more[left] = 1.0
-    weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
-    return weights
-
-
-def _likelier(wrong: Floats, suggested: Floats) -> Floats:
-    """Return by how much likelier each label is right than the suggested one, below 0 where it is less likely."""
-    more: Floats = 1.0 - wrong - np.minimum(suggested, wrong)
-    return more
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from cartograph.data.arrays import Floats, Hashes, Integers
 
-MOST = 0.05
+MOST_BY_CHANCE = 0.05
 """Expected number of rows that agree with a row by chance from which on equal rows may not be copies. Of 43 tables without copies those of
 few values have equal rows, of which a tenth at most is below."""
 

@@ -26,8 +26,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Ids, Integers
-from cartograph.data.coincidences import MOST as MOST_BY_CHANCE
-from cartograph.data.coincidences import agreeing_by_chance
+from cartograph.data.coincidences import MOST_BY_CHANCE, agreeing_by_chance
 from cartograph.data.components import components, numbered
 from cartograph.data.words import WORD
 from cartograph.errors import InputError
@@ -86,7 +85,7 @@ def same_rows(table: pa.Table, groups: Integers | None) -> Integers | None:
     apart, where nothing comes twice, and of what has neither words nor values.
     """
     info = dataset_info(table.schema)
-    if groups is not None or not (info.features or info.task in ("single", "pair")) or info.images or not table.num_rows:
+    if groups is not None or not (info.features or info.task in ("single", "pair")) or not table.num_rows:
         return None
     fields = [_not_by_chance(table)] if info.features else _ids([_words_of(_texts(table[name])) for name in info.fields])
     own, copied = _copied(fields)
@@ -244,8 +243,7 @@ def _not_by_chance(table: pa.Table) -> Integers:
 
 def _text_ids(table: pa.Table, info: DatasetInfo) -> list[Integers]:
     """Return the id of each text, per field: of a single one of its words, whatever stands between them; of a pair's of the text."""
-    whole = info.task == "pair" or info.images
-    return _ids([_texts(table[name]) if whole else _words_of(_texts(table[name])) for name in info.fields])
+    return _ids([_texts(table[name]) if info.task == "pair" else _words_of(_texts(table[name])) for name in info.fields])
 
 
 def _words_of(texts: Iterable[str]) -> Iterator[str]:

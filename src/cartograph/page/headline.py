@@ -210,7 +210,7 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
     if record.get("unknown") not in ("little explained", "roughly known"):
         return ""
     if nothing:
-        return "the models know little more of labels than how many each class has: what they read hardly says, or very many are wrong"
+        return "the models know little more of labels than how many each class has, since what they read hardly says or very many are wrong"
     return "the models explain too little of the labels"
 
 

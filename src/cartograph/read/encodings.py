@@ -138,7 +138,8 @@ def guess(path: str | Path) -> str | None:
     """Return the encoding of a file that is not UTF-8, None where nothing speaks for one.
 
     By its mark utf-16 or utf-32; by its zeros utf-16 without one; else, where letters of ASCII prevail as in Western languages and others
-    stand alone among them, cp1252, or latin-1 where that has no such characters.
+    stand alone among them, cp1252, or latin-1 where that has no such characters; else what ``charset_normalizer`` takes its lines beyond
+    ASCII for, if the whole file is in that.
     """
     with open_bytes(path) as file:
         start = file.read(_SAMPLE)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, row_weights, subsets, version
+from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, subsets, version
 from cartograph.clean.decisions import Decision
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, SUBSET
@@ -174,18 +174,6 @@ def test_every_recipe_leaves_a_class_alone_of_which_nearly_all_rows_are_suspects
             assert (cleaning.weights[15:] == cleaning.weights.max()).all() and cleaning.weights[3] < 0.5
     fewer = dict(list(suspects.items())[:3])
     assert not clean(examples, make_noise(examples, fewer), {}, recipe="drop-flagged", relabel_above=0.9).kept[16:19].any()
-
-
-def test_rows_weigh_by_how_likely_their_label_is_right_and_less_where_the_suggested_one_is_likelier() -> None:
-    wrong, suggested = np.array([0.0, 0.4, 0.4, 0.4, 0.6, 0.9]), np.array([0.3, 0.9, 0.4, 0.1, 0.2, 0.9])
-    weights = row_weights(wrong, suggested, np.ones(6, bool), np.array([], int))
-    # Of the other classes the suggested one has no more than what the label has not.
-    np.testing.assert_allclose(weights, 6 * np.array([1.0, 0.2, 0.2, 0.5, 0.2, 0.0]) / 2.1, rtol=1e-6)
-    left = row_weights(wrong, suggested, np.array([True] * 5 + [False]), np.array([4]))
-    np.testing.assert_allclose(left, 5 * np.array([1.0, 0.2, 0.2, 0.5, 1.0, 0.0]) / 2.9, rtol=1e-6)
-    # Where few labels are wrong, exceptions among right ones are not taken away altogether.
-    among = row_weights(np.append(wrong, np.zeros(994)), np.append(suggested, np.zeros(994)), np.ones(1_000, bool), np.array([], int))
-    np.testing.assert_allclose(among[:6] / among[-1], [1.0, 0.4, 0.4, 0.55, 0.3, 0.0], atol=0.01)
 
 
 def test_a_class_all_of_whose_rows_would_weigh_nothing_is_left_alone_though_none_is_a_suspect() -> None:

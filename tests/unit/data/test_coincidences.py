@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cartograph.data.coincidences import MOST, agreeing_by_chance
+from cartograph.data.coincidences import MOST_BY_CHANCE, agreeing_by_chance
 
 
 @pytest.mark.parametrize("shown", ["as they are", "each category as a column of its own"])
@@ -18,9 +18,9 @@ def test_rows_of_few_values_may_be_equal_by_chance_and_rows_with_a_measurement_n
     if shown != "as they are":
         few = pd.get_dummies(few)
     assert few.duplicated(keep=False).mean() > 0.9
-    assert (agreeing_by_chance(few) > MOST).all()
+    assert (agreeing_by_chance(few) > MOST_BY_CHANCE).all()
     measured = pd.concat([few.assign(weight=rng.normal(0, 1, 500))] * 2)
-    assert (agreeing_by_chance(measured) < MOST).all()
+    assert (agreeing_by_chance(measured) < MOST_BY_CHANCE).all()
 
 
 def test_a_table_without_rows_or_with_one_column_has_answers_too() -> None:
