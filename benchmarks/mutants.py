@@ -99,7 +99,7 @@ MUTANTS = (
     ),
     Mutant("src/cartograph/clean/cleaning.py", "len(kept), replace=False", "len(kept), replace=True", f"{UNIT}/clean"),
     Mutant("src/cartograph/clean/cleaning.py", "(rows > 0) & (left == 0)", "(rows > 0) & (left < 0)", f"{UNIT}/clean"),
-    Mutant("src/cartograph/clean/cleaning.py", " - np.minimum(suggested, wrong)", "", f"{UNIT}/clean"),
+    Mutant("src/cartograph/clean/row_weights.py", " - np.minimum(suggested, wrong)", "", f"{UNIT}/clean"),
     Mutant("src/cartograph/clean/cleaning.py", "np.delete(labels, decided)", "labels", f"{UNIT}/clean"),
     Mutant("src/cartograph/clean/arms.py", "if arm in preferred], changing)", "if arm in preferred],)", f"{UNIT}/clean"),
     Mutant("src/cartograph/clean/arms.py", "lost[arm] is None and not", "not", f"{UNIT}/clean/test_arms.py"),
