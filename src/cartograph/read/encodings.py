@@ -216,10 +216,11 @@ def not_decoded(path: str | Path, name: str, encoding: str) -> str:
     """
     shown = "utf-8" if encoding == "utf-8-sig" else encoding
     found, fault = guess(path), first_fault(path, encoding)
+    named = f"set `encoding: {found}` (--encoding {found})"
     if found in ("utf-16", "utf-32"):
-        return f"{name} is not {shown} text: it begins with the mark of {found}; set `encoding: {found}`."
+        return f"{name} is not {shown} text: it begins with the mark of {found}; {named}."
     where = f": line {fault.line} has 0x{fault.byte:02x} at byte {fault.offset} of the file" if fault else ""
-    way = f"it reads as {found}: set `encoding: {found}`" if found and found != shown else "set `encoding` to the file's own"
+    way = f"it reads as {found}: {named}" if found and found != shown else "set `encoding` to the file's own"
     such = " or ".join([name for name in ("cp1250", "cp1251", "gb18030") if name != found][:2])
     others = f" if that is right, else to the file's own, such as {such}" if found and found != shown else ", such as cp1251 or gb18030"
     return f"{name} is not {shown} text{where}; {way}{others}."

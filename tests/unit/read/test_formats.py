@@ -204,8 +204,8 @@ def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read(source(tmp_path, "x.csv", content))
     assert str(error.value) == (
-        "x.csv is not utf-8 text: line 3 has 0xe9 at byte 23 of the file; it reads as cp1252: set `encoding: cp1252` if that is right, "
-        "else to the file's own, such as cp1250 or cp1251."
+        "x.csv is not utf-8 text: line 3 has 0xe9 at byte 23 of the file; it reads as cp1252: set `encoding: cp1252` "
+        "(--encoding cp1252) if that is right, else to the file's own, such as cp1250 or cp1251."
     )
     assert content[23] == 0xE9
     assert read(source(tmp_path, "x.csv", content, encoding="latin-1")).table["text"].to_pylist() == ["fine", "café"]
@@ -219,7 +219,7 @@ def test_wrong_encoding_far_into_a_file_names_line_and_byte(tmp_path: Path) -> N
 
 def test_utf16_and_byte_order_marks_are_read(tmp_path: Path) -> None:
     text = "label,text\nx,café\n"
-    with pytest.raises(InputError, match=r"it begins with the mark of utf-16; set `encoding: utf-16`"):
+    with pytest.raises(InputError, match=r"it begins with the mark of utf-16; set `encoding: utf-16` \(--encoding utf-16\)"):
         read(source(tmp_path, "x.csv", text.encode("utf-16")))
     assert read(source(tmp_path, "x.csv", text.encode("utf-16"), encoding="utf-16")).table["text"].to_pylist() == ["café"]
     assert read(source(tmp_path, "x.csv", text.encode("utf-8-sig"))).table.column_names == ["label", "text"]
