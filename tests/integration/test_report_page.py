@@ -491,9 +491,12 @@ def test_it_prints_the_still_map(opened: Opener, small: Path, tmp_path: Path) ->
     assert page.pdf(path=tmp_path / "report.pdf", format="A4").startswith(b"%PDF")
 
 
-def test_without_scripts_there_is_the_map(opened: Opener, small: Path) -> None:
+def test_without_scripts_there_are_the_text_and_the_map(opened: Opener, small: Path) -> None:
+    said = opened(small).locator("h1").inner_text()
     page = opened(small, java_script_enabled=False)
-    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("h1")).to_have_text(said, use_inner_text=True)
+    expect(page.locator("h2", has_text="How this was made")).to_be_visible()
+    expect(page.locator("td", has_text="window.pwned = 1").first).to_be_visible()
     expect(page.locator("img.still")).to_be_visible()
 
 

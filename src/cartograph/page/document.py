@@ -19,6 +19,7 @@ from cartograph.page.rows import carried_rows
 from cartograph.page.sections.map import map_section
 from cartograph.page.sections.order import SECTIONS
 from cartograph.page.verdict import Verdict, verdict
+from cartograph.page.without_scripts import still_text
 from cartograph.wording import counted
 
 BASE_BYTES = 1_500_000
@@ -72,12 +73,12 @@ def _with_map(audit: Audit, sections: Sequence[Section], top: Verdict, kind: str
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
     }
-    scripts = {"app": script(_SCRIPTS)}
-    without_rows = len(_fill(audit, content, None, scripts).encode())
+    scripts, text = {"app": script(_SCRIPTS)}, still_text(top, sections, audit)
+    without_rows = len(_fill(audit, text, content, None, scripts).encode())
     pictures = sum(len(block.source) for section in sections for block in section.blocks if isinstance(block, Picture))
     most = BASE_BYTES + pictures + ROW_BYTES * audit.rows + (IMAGE_BYTES if audit.info.images else 0)
     rows = carried_rows(audit, drawn, listed, most - without_rows)
-    return _fill(audit, content, rows, scripts)
+    return _fill(audit, text, content, rows, scripts)
 
 
 def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) -> str:
@@ -90,24 +91,25 @@ def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) 
         sections: none of which refers to rows of an audit.
     """
     content = {"name": name, "kind": kind, "verdict": asdict(top), "sections": [section.content() for section in sections]}
-    return _filled(f"{name}: {kind.lower()}", "", content, None, {"app": script(_PLAIN)})
+    return _filled(f"{name}: {kind.lower()}", "", still_text(top, sections), content, None, {"app": script(_PLAIN)})
 
 
-def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
+def _fill(audit: Audit, text: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
-    return _filled(f"{audit.how_made.name}: {content['kind'].lower()}", still, content, rows, scripts)
+    return _filled(f"{audit.how_made.name}: {content['kind'].lower()}", still, text, content, rows, scripts)
 
 
 def _kind(audit: Audit) -> str:
     return "Data audit, first look" if audit.whole_page else "Data audit"
 
 
-def _filled(title: str, still: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
+def _filled(title: str, still: str, text: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     parts = {
         "policy": _POLICY.format(scripts=" ".join(script_hash(source) for source in scripts.values())),
         "title": escape(title),
         "style": asset("page.css") + asset("map.css") + asset("print.css"),
         "still": still,
+        "text": text,
         "rows": script_json(rows),
         "content": script_json(content),
         **scripts,
