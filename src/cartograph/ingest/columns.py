@@ -234,6 +234,9 @@ def _found(file: File, alternatives: Alternatives) -> str:
     wanted = " or ".join(f"`{name}`" for name in alternatives)
     near = [match for name in alternatives for match in get_close_matches(name.lower(), [column.lower() for column in there], n=1)]
     guess = next((f"; did you mean `{column}`?" for column in there if near and column.lower() == near[0]), ".")
+    parts_of = [column for column in there if any(column.startswith(f"{name}.") for name in alternatives)]
+    if parts_of:
+        guess = f"; did you mean {' or '.join(f'`{column}`' for column in parts_of[:3])}?"
     numbered = [f"{name} ({number})" for name in alternatives for number in (1, 2)]
     if all(column in there for column in numbered[:2]):
         guess = f"; more than one column has that name: choose `{numbered[0]}`, `{numbered[1]}` or a later one."

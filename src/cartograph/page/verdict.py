@@ -206,11 +206,14 @@ def _suspects(audit: Audit) -> Figure:
 
 
 def _validation(audit: Audit) -> Figure:
-    """Return how many checks passed; of an audit without any, as of a file, how many classes there are."""
+    """Return how many checks passed; of an audit without any, as of a file, how many classes or labels there are."""
     failed, critical, total = failed_checks(audit)
     if not total:
         if audit.several:
-            return Figure("Validation", "none", "no check was run")
+            most = max(label.rows for label in audit.several)
+            return Figure(
+                "Labels", count(len(audit.several)), f"the most frequent is on {share(most * audit.labels_a_row, audit.rows)} of the rows"
+            )
         counts = audit.class_counts
         return Figure("Classes", count(len(counts)), f"the largest has {share(max(counts.values(), default=0), audit.rows)} of the rows")
     value = f"{count(total - failed)} of {count(total)}"

@@ -179,6 +179,11 @@ def test_bad_input_is_refused_with_the_reason(tmp_path: Path, lines: list[str], 
     assert str(error.value) == message
 
 
+def test_parts_of_a_column_that_is_named_as_a_whole_are_suggested(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=re.escape("did you mean `message.body` or `message.lang`?")):
+        ingest_rows(tmp_path, *(f"{row},en" for row in some_rows()), header="message.body,label,message.lang", text="message")
+
+
 @pytest.mark.parametrize(("label", "missing"), [("a+b+ratr", "`ratr`"), ("a+x+y", "`x` or `y`"), ("x+y", "`x+y`"), ("a++", "`a++`")])
 def test_of_a_majority_the_columns_are_named_that_are_not_there(tmp_path: Path, label: str, missing: str) -> None:
     lines = [f"text {row},good,bad" for row in range(20)]

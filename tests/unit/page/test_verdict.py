@@ -14,7 +14,7 @@ from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
 from cartograph.schema import Feature, examples_schema
-from tests.page_audits import check_of, set_entry, with_cleaning, with_suspects, with_versions
+from tests.page_audits import check_of, set_entry, with_cleaning, with_several_labels, with_suspects, with_versions
 
 
 def test_the_sentence_counts_doubted_labels_checks_and_unusable_rows(audit: Audit) -> None:
@@ -285,3 +285,10 @@ def test_errors_that_near_copies_share_are_said_not_to_be_counted(audit: Audit) 
             if said
             else "which models learn like right ones."
         )
+
+
+def test_of_a_file_the_last_figure_counts_classes_or_labels(audit: Audit) -> None:
+    unchecked = replace(audit, validation={})
+    of_classes, of_labels = (verdict(one).figures[-1] for one in (unchecked, with_several_labels(unchecked)))
+    assert (of_classes.label, of_classes.value, of_classes.note) == ("Classes", "2", "the largest has 50\u00a0% of the rows")
+    assert (of_labels.label, of_labels.value, of_labels.note) == ("Labels", "3", "the most frequent is on 75\u00a0% of the rows")
