@@ -47,9 +47,12 @@ repro: $(READY)
 	@python -m tasks dvc-yaml --workspace "$(WORKSPACE)"
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,"$(WORKSPACE)/dvc.yaml")
 
+# Workers share the cores: in each, and in what it starts, the threads of numerical libraries would wait for those of the others.
+ONE_THREAD := OMP_NUM_THREADS=1
+
 # All but the slow ones, within ten minutes on two cores; `make test-all` runs those too.
 test: $(READY) chromium
-	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+	@$(ONE_THREAD) python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 # In an order of its own each time: SEED=… repeats one that failed. MINUTES=…: slow tests that would begin later are left out, and counted
 # as skipped. CHROMIUM=required: without one, that is a failure. The slow ones often wait (for schedules, servers, what was killed), so that
@@ -57,7 +60,7 @@ test: $(READY) chromium
 SEED ?= $(shell date +%s)
 MINUTES ?=
 test-all: $(READY) chromium
-	@$(CORE) python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)" \
+	@$(ONE_THREAD) $(CORE) python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)" \
 	  $(if $(MINUTES),--slow-within $(MINUTES)) $(COVERED) --count-within tests/unit; \
 	  status=$$?; python -m coverage report --format=total | sed 's/.*/The unit tests run & % of the lines/'; exit $$status
 
@@ -65,7 +68,7 @@ test-all: $(READY) chromium
 COVERED := --cov=cartograph --cov=tasks --cov=flows --cov-report=
 CORE = $(shell python -c 'import sys; print("COVERAGE_CORE=" + ("sysmon" if sys.version_info >= (3, 12) else "ctrace"))')
 coverage: $(READY) chromium
-	@$(CORE) python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(COVERED)
+	@$(ONE_THREAD) $(CORE) python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(COVERED)
 	@python -m coverage report --skip-covered
 
 # Those that failed in the last run, one after the other.

@@ -13,9 +13,6 @@ from tasks.engine.surroundings import prepare
 from tests.checkout import ROOT, changes, uncommitted
 from tests.workspaces import use_project
 
-if "PYTEST_XDIST_WORKER" in os.environ:
-    # Workers share the cores: in each, and in what it starts, the threads of numerical libraries would wait for those of the others.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 prepare()
 # A busy machine is no failure.
 settings.register_profile("patient", deadline=None)
