@@ -332,7 +332,13 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
     assert main(["audit", "rows.csv", *found[1].split(), "--epochs", "2"]) == 0
     only_ranks = "; without a number of wrong labels its `probability` only ranks"
     assert f"rows-audit/suspects.csv: the suspects, most suspect first{only_ranks}\n" in capsys.readouterr().out
-    assert len(pd.read_csv("rows-audit/suspects.csv")) == int(found[2])
+    listed = pd.read_csv("rows-audit/suspects.csv")
+    assert len(listed) == int(found[2])
+    # Few are listed, and nobody knows how many are wrong.
+    assert main(["audit", "rows.csv", "--threshold", str(listed["probability"][3]), "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    found = re.search(r"suspects\.csv: the suspects, most suspect first; --threshold \S+ lists the (\d+) rows doubted most; ", shown)
+    assert found is not None and 50 < int(found[1]) <= 90
 
 
 @pytest.mark.slow

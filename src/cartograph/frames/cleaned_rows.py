@@ -84,8 +84,10 @@ class CleanedRows:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
             if not self._calibrated:
-                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
-            return f"{self._all}: no label is surely wrong"
+                none = "how many labels are wrong cannot be estimated, so that none is changed without a person"
+                no_better = "" if not self._choice.scores else ", nor weighted, since by cross-validation models are not measurably better"
+                return f"{self._all}: {none}{no_better}{self._not_weighted}"
+            return f"{self._all}: no label is surely wrong{self._not_weighted}"
         if not len(done.changes):
             sure = len(self._cleaned("drop-flagged").changes)
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
@@ -109,6 +111,12 @@ class CleanedRows:
         if recipe not in RECIPES:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
         return self._arms[self._choice.recommended] if recipe == "auto" else self._cleaned(recipe)
+
+    @property
+    def _not_weighted(self) -> str:
+        """Why weights were not compared, where it is the rows' own column, as the end of a clause; empty elsewhere."""
+        taken = f"; weights were not compared, since there is a column `{WEIGHT}`: rename it"
+        return taken if WEIGHT in self.rows.given.columns else ""
 
     @property
     def _all(self) -> str:

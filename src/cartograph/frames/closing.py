@@ -17,12 +17,12 @@ from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.beyond_number import beyond_interval, outcomes
 from cartograph.page.class_names import indistinct_sentence, whole_classes
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
-from cartograph.page.headline import NONE_SURE, not_estimated, on_condition, sure_suspects, why_unknown
+from cartograph.page.headline import NONE_SURE, few_of_unknown, not_estimated, on_condition, sure_suspects, why_unknown
 from cartograph.page.stretches import filled_sentence, shifted_sentence
 from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50
-"""Rows that are named where none is a suspect."""
+"""Rows that are named where none is a suspect, or few are."""
 _LISTED, _ONLY_RANKS = "the suspects, most suspect first", "; without a number of wrong labels its `probability` only ranks"
 
 
@@ -65,24 +65,26 @@ def write_and_say(
         say(line)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    say(f"{written.suspects}: {_next_rows(page) or _LISTED}{'' if wrong is not None or not len(page.flagged) else _ONLY_RANKS}")
+    say(f"{written.suspects}: {_listed(page)}{'' if wrong is not None or not len(page.flagged) else _ONLY_RANKS}")
     say(f"{folder / 'cleaned.csv'}: {rows}, {done}")
     if guarded := written.guarded:
         why = f"{counted(guarded, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front in cleaned.csv"
         say(f"{folder / 'cleaned.parquet'}: the same rows, every cell as it is; {why}")
 
 
-def _next_rows(page: Audit) -> str:
-    """Return that no row is listed, and how to list those that are doubted most; empty where some are."""
-    if len(page.flagged):
-        return ""
+def _listed(page: Audit) -> str:
+    """Return what the list of suspects is; where none or few are known, also how to list those that are doubted most."""
+    number = len(page.flagged)
+    if number and not few_of_unknown(page):
+        return _LISTED
     if page.suspects is None or page.impossible:
         return "no suspects, since none could be looked for"
     # At or above it stands what is no suspect since its class has two names.
     probabilities, threshold = page.suspects.rows["probability"].to_pylist(), page.suspects.record["threshold"]
     doubted = sorted((one for one in probabilities if HARDLY <= one < threshold), reverse=True)
+    listed = _LISTED if number else "no suspects"
     if not doubted:
-        return "no suspects"
+        return listed
     shown = math.floor(doubted[:_NEXT][-1] * 1000) / 1000
-    what = counted(sum(one >= shown for one in doubted), "label" if page.several else "row")
-    return f"no suspects; --threshold {shown} lists the {what} doubted most"
+    what = counted(number + sum(one >= shown for one in doubted), "label" if page.several else "row")
+    return f"{listed}; --threshold {shown} lists the {what} doubted most"

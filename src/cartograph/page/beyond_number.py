@@ -12,6 +12,8 @@ from cartograph.page.blind import blind_number
 from cartograph.page.read_verdict import BEYOND
 from cartograph.wording import about, count, counted, cut
 
+_UNRECORDED = "follow from something that no column records"
+
 
 def beyond_interval(audit: Audit) -> list[str]:
     """Return which errors the interval leaves out; once people have looked, what they show, too."""
@@ -47,15 +49,14 @@ def outcomes(audit: Audit) -> list[str]:
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     if record.get("unknown") == "outcome":
         return [f"If each row was judged for its label, name its column otherwise than `{cut(record['outcome'], 60)}`, such as `label`."]
-    wrong = (record.get("wrong") if record.get("calibrated") or audit.info.features else None) or record.get("between")
-    if wrong is None or not len(audit.flagged):
+    if not len(audit.flagged):
         return []
     if audit.info.features:
-        return [
-            "If these labels are outcomes, such as a decision or a result, or follow from something that no column records, exceptions "
-            "look like wrong labels."
-        ]
-    if audit.info.images or audit.several or round(wrong["low"]) < 1:
+        texts = any(feature.kind == "text" for feature in audit.info.features)
+        what = "facts that neither columns nor texts decide, such as where a thing was filed" if texts else _UNRECORDED
+        return [f"If these labels are outcomes, such as a decision or a result, or {what}, exceptions look like wrong labels."]
+    wrong = (record.get("wrong") if record.get("calibrated") else None) or record.get("between")
+    if wrong is None or audit.info.images or audit.several or round(wrong["low"]) < 1:
         return []
     return [
         "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "

@@ -26,6 +26,9 @@ PRECISION = 0.8
 MOST_TAKEN = 0.5
 """Share of a class's rows that is taken at most, as the section ``clean`` has it."""
 
+FEW, _NO_MATTER_WHICH = 10, ("leaked", "outcome", "one class")
+"""Suspects below which they are few; and why the number is not known where doubts say nothing of further rows either."""
+
 HARDLY_ANY = 0.005
 """Share of the labels below which an interval from 0 on is said by its upper end: as closely as anybody needs."""
 
@@ -33,14 +36,14 @@ NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to chan
 
 
 def headline(audit: Audit) -> str:
-    """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
-    return f"{_learning(audit)}{_doubt(audit)}; {_checked(audit)}{_usable(audit)}."
+    """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked.
 
-
-def _learning(audit: Audit) -> str:
-    """Return what is wrong with the training behind the map, which comes before all that follows from it."""
-    sentence = audit.training.get("learning", {}).get("sentence", "")
-    return f"{sentence} " if sentence else ""
+    What is wrong with the training comes before all that follows from it: after the rest where that is the map alone, since suspects are by
+    models that did not see the row.
+    """
+    learning, found = audit.training.get("learning", {}), f"{_doubt(audit)}; {_checked(audit)}{_usable(audit)}."
+    map_alone = learning.get("state") == "by heart" and audit.suspects is not None and audit.suspects.record.get("detector") == "committee"
+    return " ".join(filter(None, (found, learning.get("sentence")) if map_alone else (learning.get("sentence"), found)))
 
 
 def _doubt(audit: Audit) -> str:
@@ -184,6 +187,13 @@ def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> di
         return None
     left = float(len(found.decided) - found.rows)
     return {end: min(max(number - found.changed, 0.0), left) for end, number in ends.items()}
+
+
+def few_of_unknown(audit: Audit) -> bool:
+    """Return whether suspects are few though nobody knows how many labels are wrong, so that those doubted next are worth a look, too."""
+    if audit.suspects is None or audit.suspects.record.get("unknown") in _NO_MATTER_WHICH:
+        return False
+    return 0 < len(audit.flagged) < FEW and len(audit.doubted_most) > 1 and bool(why_unknown(audit.suspects.record, audit.rows))
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:

@@ -16,7 +16,7 @@ from cartograph.page.blind import blind_lines
 from cartograph.page.class_names import class_names, indistinct_sentence, too_many_classes, whole_classes
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
-from cartograph.page.headline import HARD, failed_checks, headline
+from cartograph.page.headline import HARD, failed_checks, few_of_unknown, headline
 from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.page.stretches import filled_sentence, shifted_sentence
@@ -131,10 +131,9 @@ def _criticals(audit: Audit) -> list[str]:
 
 
 def _start(audit: Audit) -> list[str]:
-    if len(audit.flagged):
-        if len(audit.flagged) == 1:
-            return ["Start with the suspect: it has a suggested label and a reason."]
-        return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
+    if number := len(audit.flagged):
+        each = "suspect: it has" if number == 1 else f"{count(number)} suspects: each has"
+        return [f"Start with the {each} a suggested label and a reason.{_go_on(audit)}"]
     ranked = audit.suspects is not None and audit.suspects.record.get("unknown") != "little explained"
     if ranked and (number := len(audit.doubted_most)) > 1:
         what = counted(number, "answer" if audit.several else "row")
@@ -158,6 +157,16 @@ def _start(audit: Audit) -> list[str]:
     return [
         f"Start with the {count(len(rows))} hard-to-learn {what}: the model gave their labels a probability of {mean} on average{other}."
     ]
+
+
+def _go_on(audit: Audit) -> str:
+    """Return what to read after suspects that are few though nobody knows how many labels are wrong; empty elsewhere."""
+    if not few_of_unknown(audit):
+        return ""
+    what = counted(len(audit.doubted_most), "answer" if audit.several else "row")
+    return (
+        f" Go on with the {what} doubted most below, the first of the “Rows to read”: that suspects are few does not say that errors are."
+    )
 
 
 def _rows(audit: Audit) -> Figure:

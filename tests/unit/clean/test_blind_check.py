@@ -65,6 +65,7 @@ def test_without_suspects_twice_as_many_other_rows_say_how_many_labels_are_wrong
     ]
 
 
+@pytest.mark.slow
 def test_the_interval_of_all_labels_holds_the_true_number() -> None:
     rng, held = np.random.default_rng(5), []
     for _ in range(200):

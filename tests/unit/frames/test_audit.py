@@ -47,6 +47,7 @@ def test_wrong_labels_are_suspects_under_the_frames_index_with_what_they_should_
     assert found.wrong is not None and found.wrong.low <= len(WRONG) <= found.wrong.high
 
 
+@pytest.mark.slow
 def test_the_page_says_in_which_value_of_a_column_that_is_not_read_suspects_gather(frame: pd.DataFrame, tmp_path: Path) -> None:
     who = np.where(np.arange(600) % 3, "ann", "bo")
     who[[frame.index.get_loc(row) for row in WRONG]] = "eve"

@@ -106,6 +106,7 @@ def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_bet
     assert found.changes().endswith("likelier wrong than right), since models are better for that, by cross-validation")
     taken = findings(frame.assign(weight=1.0))
     assert taken.cleaned().equals(frame.assign(weight=1.0)), "there is no room for weights"
+    assert taken.changes().endswith("; weights were not compared, since there is a column `weight`: rename it")
 
 
 @pytest.mark.slow
@@ -130,6 +131,7 @@ def test_a_rare_class_most_labels_of_which_are_wrong_is_weighted_rather_than_lef
     assert "do not know" not in "".join(found.suspects["reason"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.0])
 def test_rows_of_a_table_too_small_for_a_number_are_weighted_if_models_are_measurably_better_for_it(share: float) -> None:
     rng = np.random.default_rng(6)

@@ -9,6 +9,7 @@ import pytest
 from cartograph.clean.reviewed import DECIDED
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
+from cartograph.page.beyond_number import outcomes
 from cartograph.page.blocks import Table
 from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.suspects import suspects_section
@@ -80,6 +81,15 @@ def test_the_verdict_counts_suspects(audit: Audit) -> None:
     assert one.lines == ("Start with the suspect: it has a suggested label and a reason.",)
 
 
+def test_where_suspects_are_few_and_no_number_is_known_the_rows_doubted_next_are_worth_a_look(audit: Audit) -> None:
+    start = "Start with the 2 suspects: each has a suggested label and a reason."
+    unknown = with_suspects(audit, unknown="little explained", calibrated=False)
+    further = "Go on with the 3 rows doubted most below, the first of the “Rows to read”"
+    assert verdict(unknown).lines[-1] == f"{start} {further}: that suspects are few does not say that errors are."
+    for other in (with_suspects(audit, unknown="leaked", leaked_by=["size"], calibrated=False), with_suspects(audit)):
+        assert verdict(other).lines[-1] == start
+
+
 def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit: Audit) -> None:
     none = with_suspects(audit, flagged=())
     assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
@@ -102,6 +112,11 @@ def test_a_model_that_has_not_learnt_is_the_first_thing_said(audit: Audit) -> No
     assert found.sentence.startswith("The model has not learnt these data: so and so. Raise train.epochs. Over its training the model")
     learnt = {**audit.training, "learning": {"state": "learnt", "sentence": ""}}
     assert verdict(replace(audit, training=learnt)).sentence == verdict(audit).sentence
+    # Suspects by models that did not see the row hold all the same.
+    by_heart = {**audit.training, "learning": {"state": "by heart", "sentence": "The model knows its rows by heart."}}
+    assert verdict(replace(audit, training=by_heart)).sentence.startswith("The model knows its rows by heart. Over its training")
+    found = verdict(with_suspects(replace(audit, training=by_heart))).sentence
+    assert found.startswith("2 of 8 labels look wrong") and found.endswith(". The model knows its rows by heart.")
 
 
 def test_a_problem_with_the_training_is_not_said_twice(audit: Audit) -> None:
@@ -204,8 +219,14 @@ def test_of_a_table_it_is_said_that_outcomes_are_no_judgements(audit: Audit) -> 
     for unsure in (with_suspects(audit, calibrated=True, wrong=wrong | {"low": 0.2}), with_suspects(audit, calibrated=False, wrong=None)):
         assert not any(said.startswith(of_texts) for said in verdict(unsure).lines)
     info = replace(found.info, task="table", features=(Feature("size", "number"),))
-    table = replace(found, examples=found.examples.replace_schema_metadata(examples_schema(info).metadata))
-    assert line in verdict(table).lines
+    metadata = examples_schema(info).metadata
+    assert line in verdict(replace(found, examples=found.examples.replace_schema_metadata(metadata))).lines
+    untold = with_suspects(audit, calibrated=False, wrong=None, unknown="little explained")
+    assert line in verdict(replace(untold, examples=untold.examples.replace_schema_metadata(metadata))).lines
+    texts_too = replace(info, features=(*info.features, Feature("note", "text")))
+    what = "facts that neither columns nor texts decide, such as where a thing was filed"
+    (said,) = outcomes(replace(found, examples=found.examples.replace_schema_metadata(examples_schema(texts_too).metadata)))
+    assert said == line.replace("follow from something that no column records", what)
     # Where no number is known, too, of texts if the interval says that labels are wrong.
     between = {"low": 2.0, "high": 5.0, "most": 6.0}
     alone = with_suspects(audit, calibrated=False, wrong=None, unknown="roughly known", between=between)

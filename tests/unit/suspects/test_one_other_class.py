@@ -42,6 +42,7 @@ def test_a_class_s_one_other_label_is_found_of_all_classes_together() -> None:
     assert calm is not None and calm[0][np.arange(CLASSES), NEXT].mean() > 0.15 and few[0] / few[1] < calm[1][0] / calm[1][1] < 0.35
 
 
+@pytest.mark.slow
 def test_such_errors_come_earlier_and_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     known, given, true = learnt(np.random.default_rng(1), 0.2, NEXT)
     wrong = given != true

@@ -81,6 +81,7 @@ def test_a_call_names_its_own_argument() -> None:
     assert called("diverged").endswith("Audit them in a workspace with a lower train.learning_rate.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False])
 def test_labels_by_chance_are_learnt_by_heart(held: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)

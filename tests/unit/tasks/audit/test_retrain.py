@@ -123,6 +123,7 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
         assert np.array_equal(mine, its)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("own", "epochs"),
     [
