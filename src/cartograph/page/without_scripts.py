@@ -14,10 +14,11 @@ from cartograph.page.blocks import Cell, CellKind, Checks, Command, Definitions,
 from cartograph.page.chart_blocks import Picture
 from cartograph.page.row_blocks import Regions, SuspectTable
 from cartograph.page.verdict import Verdict
+from cartograph.schema import ROW, SOURCE
 from cartograph.wording import count, counted, cut, percent, probability
 
-MOST_ROWS, _LONGEST = 50, 200
-"""Rows of a table, and characters of a row's text."""
+MOST_ROWS, _LONGEST, _SURELY = 50, 200, 0.995
+"""Rows of a table, and characters of a row's text; and the probability above which none is written, as on the page itself."""
 
 _CODE, _AS_CODE = re.compile("`([^`]+)`"), r"<code>\1</code>"
 
@@ -79,31 +80,35 @@ def _block(block: object, audit: Audit | None) -> str:
 def _suspects(block: SuspectTable, audit: Audit) -> str:
     shown = block.suspects[:MOST_ROWS]
     labels = audit.info.labels
-    contents = _contents(audit, [suspect.place for suspect in shown])
-    rows = [
+    rows = audit.examples.take(pa.array([suspect.place for suspect in shown], type=pa.int64()))
+    cells = [
         [
             count(suspect.rank),
-            suspect.uid,
+            place,
             content,
             labels[int(audit.gold[suspect.place])],
             labels[suspect.suggested],
-            probability(suspect.probability),
+            "> 0.99" if suspect.probability > _SURELY else probability(suspect.probability),
             suspect.reason,
         ]
-        for suspect, content in zip(shown, contents, strict=True)
+        for suspect, place, content in zip(shown, _rows(rows), _contents(rows, audit), strict=True)
     ]
     head = ["Rank", "Row", "Content", "Label", "Suggestion", "Probability" if block.calibrated else "Score", "Why"]
-    return _table(block.caption, head, rows, len(block.suspects))
+    return _table(block.caption, head, cells, len(block.suspects))
 
 
-def _contents(audit: Audit, places: Sequence[int]) -> list[str]:
+def _rows(rows: pa.Table) -> list[str]:
+    """Return in which row of which file each stands."""
+    return [f"{file}, row {row}" for file, row in zip(rows[SOURCE].to_pylist(), rows[ROW].to_pylist(), strict=True)]
+
+
+def _contents(rows: pa.Table, audit: Audit) -> list[str]:
     """Return what each row says, cut short; of an image nothing."""
-    rows = audit.examples.take(pa.array(places, type=pa.int64()))
     fields = [rows[name].to_pylist() for name in audit.info.fields if name not in audit.info.images]
     if audit.info.features:
         names = [feature.name for feature in audit.info.features]
         fields += [[f"{name} = {value}" for value in column] for name, column in zip(names, shown_values(rows), strict=True)]
-    return [cut("; ".join(str(field[row]) for field in fields), _LONGEST) for row in range(len(places))]
+    return [cut("; ".join(str(field[row]) for field in fields), _LONGEST) for row in range(len(rows))]
 
 
 def _cell(value: Cell, kind: CellKind) -> str:

@@ -25,7 +25,8 @@ def test_head_sections_and_suspects_are_said(audit: Audit) -> None:
             assert f"<h2>{section.title}</h2>" in text
     assert "<th>Suggestion</th>" in text and "<p>easy-to-learn: " in text
     first = found.examples["text"][1].as_py()
-    assert f"<td>{first}</td>" in text
+    where = f"{found.examples['source'][1].as_py()}, row {found.examples['row'][1].as_py()}"
+    assert f"<tr><td>1</td><td>{where}</td><td>{first}</td>" in text
 
 
 def test_what_the_data_say_is_escaped(audit: Audit) -> None:
