@@ -116,6 +116,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
             rng,
             wrong=wrong,
             unknown=found["unknown"],
+            between=found.get("between"),
             again=again if found["detector"] == "committee" else None,
             progress=update,
         )

@@ -11,8 +11,8 @@ Where it is certain that labels are wrong (``statistics.determined``), the best 
 measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off, and
 others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman et
 al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
-original is recommended. Of weights less is asked where it is estimated how many labels are wrong and not a few rows weigh little
-(``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the
+original is recommended. Of weights less is asked where it is estimated how many labels are wrong, or the interval says that some are, and
+not a few rows weigh little (``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the
 same wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no row is dropped or
 relabelled or weighs less than half is not recommended: what it gains there is chance; if every arm is so, nothing is compared. Nor is one
 under which models no longer recognise a class that they recognise in the original (``LOST``): where a class is rare and its labels are
@@ -140,7 +140,7 @@ def choose_arm(
         again: returns the outcome of each arm for some of the rows, doubted as if there were no others; None: that for all is used.
         changed: how many rows of the whole set each arm changes; None: of these.
         known: whether it is well determined how many labels are wrong.
-        estimated: whether it is estimated at all.
+        estimated: whether it is estimated at all, or lies above 0 for sure.
         of_options: whether features are of every option of multiple choice (``features.options.option_features``).
         columns: of a table of features, what trees read of it: a forest is asked, too, and the model counts that is better on the original.
         preferred: arms of which the best is recommended if it may be, unless weights gain more, by over a standard error of theirs.

@@ -163,6 +163,7 @@ class CleanedRows:
             rng,
             wrong=record["wrong"] if self._calibrated else None,
             unknown=record.get("unknown"),
+            between=record.get("between"),
             again=again,
             preferred=() if self._arms["drop"].spared else _PREFERRED,
             progress=self.compared,

@@ -153,3 +153,16 @@ def test_rows_are_judged_as_people_found_others_like_them(monkeypatch: pytest.Mo
         recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), wrong=KNOWN)
     plain, kept = seen
     assert plain == pytest.approx(0.1) and (kept[:20] == 1.0).all() and (kept[20:] > 0.8).all()
+
+
+def test_less_is_asked_of_weights_where_some_labels_are_certainly_wrong_though_nobody_knows_how_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(40)])
+    noise, asked = make_noise(rows, {}), []
+    monkeypatch.setattr("cartograph.clean.recommended.choose_arm", lambda *_, **how: asked.append((how["known"], how["estimated"])))
+    recipes: dict[Arm, Recipe] = {"original": "decisions-only", "down-weight": "down-weight"}
+    arms = {arm: clean(rows, noise, {}, recipe=recipe, relabel_above=0.9, calibrated=False) for arm, recipe in recipes.items()}
+    for between in (None, {"low": 0.4}, {"low": 4.0}):
+        recommended_arm(rows, noise, {}, arms, np.random.default_rng(1), wrong=None, unknown="much noise", between=between)
+    assert asked == [(False, False), (False, False), (False, True)]
