@@ -10,13 +10,13 @@ forest learns the errors that a linear model shrugs off.
 Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless it is
 measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off, and
 others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman et
-al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
-original is recommended. Of weights less is asked where it is estimated how many labels are wrong, or the interval says that some are, and
-not a few rows weigh little (``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is scored on has the
-same wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no row is dropped or
-relabelled or weighs less than half is not recommended: what it gains there is chance; if every arm is so, nothing is compared. Nor is one
-under which models no longer recognise a class that they recognise in the original (``LOST``): where a class is rare and its labels are
-doubted most, a model gains accuracy by never naming it, and an owner loses the class.
+al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the original
+is recommended. Of weights less is asked where it is estimated how many labels are wrong, or the interval says that some are, and not a few
+rows weigh little (``WEIGHED``): that models are better by more than a row, and recognise classes hardly less often on average. What is
+scored on has the same wrong labels, which hide most of what is gained, and weights take no row and change no label. An arm under which no
+row is dropped or relabelled or weighs less than half is not recommended: what it gains there is chance; if every arm is so, nothing is
+compared. Nor is one under which models no longer recognise a class that they recognise in the original (``LOST``): where a class is rare
+and its labels are doubted most, a model gains accuracy by never naming it, and an owner loses the class.
 
 In every fold the doubted rows are found again among the rows learnt from, by models that read and hear nothing of the fold left out
 (``suspects.among``): found once among all of them, they carry a trace of the labels that are scored on, and what is gained comes out up
