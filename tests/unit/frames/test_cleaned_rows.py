@@ -175,7 +175,8 @@ def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     assert untold.changes() == said
     rows, suspects = untold._cleaned_rows.rows, untold._cleaned_rows.suspects
     nothing = replace(suspects, record={**suspects.record, "unknown": "much noise", "explained": 0.01})
-    assert CleanedRows(rows, nothing).changes("auto") == said, "weights by models that learnt nothing are none"
+    no_better = ", nor weighted, since by cross-validation models are not measurably better"
+    assert CleanedRows(rows, nothing).changes("auto") == f"{said}{no_better}", "weights by models that learnt nothing are none"
     empty = findings(pd.concat([reviews(1.0, 4, 0), pd.DataFrame({"text": [""], "label": ["good"]})], ignore_index=True))
     assert len(empty.cleaned()) == 800 and empty.changes() == "all that could be used: no label is surely wrong"
     with pytest.raises(InputError, match="recipe must be auto, drop-flagged, relabel or down-weight, but is 'weigh'"):
