@@ -85,7 +85,7 @@ def recommended_arm(
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
         unknown: why it cannot. Where models explain too little or are contradicted too often (``WEIGHABLE``), or rows of a table are few,
             they may be weighted, which drops and relabels none, where models measurably gain by it.
-        between: where it cannot, between which numbers it lies: if from one label on, and rows are not few, less is asked of weights.
+        between: where it cannot, between which numbers it lies: from one label on, unless rows are too few, less is asked of weights.
         again: of the rows that are compared on, and the outcome of each arm for them, what doubts some of them again (``doubted_again``);
             None: they are not.
         preferred: as of ``choose_arm``.

@@ -26,7 +26,7 @@ _WRITTEN: dict[CellKind, Callable[[float], str]] = {
     "count": lambda value: count(int(value)),
     "probability": probability,
     "share": percent,
-    "points": lambda value: f"{value:.1f}",
+    "points": lambda value: f"{round(value, 1) + 0.0:.1f}".replace("-", "\u2212"),
 }
 
 
@@ -46,7 +46,8 @@ def still_text(top: Verdict, sections: Sequence[Section], audit: Audit | None = 
         parts.append(_element("h2", section.title))
         parts += [_element("p", text) for text in (section.lead, section.why and f"Not available. {section.why}") if text]
         parts += [text for block in section.blocks if (text := _block(block, audit))]
-    return "\n".join(part for part in parts if part)
+    # Half of a surrogate pair, as in the name of a file that is no text, cannot be written.
+    return "\n".join(part for part in parts if part).encode(errors="replace").decode()
 
 
 def _block(block: object, audit: Audit | None) -> str:

@@ -48,3 +48,9 @@ def test_of_a_long_table_the_first_rows_stand_there_and_how_many_there_are() -> 
 def test_of_images_no_bytes_are_written() -> None:
     text = text_of(with_suspects(audit_of_images(20)))
     assert "PNG" not in text and "<th>Suggestion</th>" in text
+
+
+def test_halves_of_characters_are_replaced_and_points_are_written_as_on_the_page() -> None:
+    table = Table("Points", [Column("Name", "text"), Column("Points", "points")], [["a\ud800b", -1.23], ["c", -0.04]])
+    text = still_text(Verdict("Nothing.", (), ()), [Section("points", "Points", blocks=[table])])
+    assert text.encode() and "<td>a?b</td><td>\u22121.2</td>" in text and "<td>c</td><td>0.0</td>" in text
