@@ -1,11 +1,11 @@
 """What to do with doubted labels, chosen by cross-validation on the train set alone: keep, drop, relabel or down-weight.
 
-Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest, too,
-and is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a
-right label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion. Of two models the better one on the
-original counts first; an arm under which it is not measurably worse may also be recommended for what the other gains, and none under which
-the other is measurably worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is rare, a
-forest learns the errors that a linear model shrugs off.
+Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and of a table of features a forest and
+boosted trees, too, and is scored on the fold left out. The labels there are as doubtful as those learnt from, so every row counts by its
+probability of a right label: a model is not rewarded for repeating an error, nor for agreeing with a suggestion. Of several models the best
+one on the original counts first; an arm under which it is not measurably worse may also be recommended for what another gains, and none
+under which another is measurably worse: nobody knows which of them will be trained, and where a fifth of all labels is wrong and a class is
+rare, trees learn the errors that a linear model shrugs off, boosted ones most.
 
 Where it is certain that labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless it is
 measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off, and
@@ -43,7 +43,7 @@ from cartograph.data.progress import Progress
 from cartograph.features.linear_models import held_out_logistic
 from cartograph.features.options import held_out_options
 from cartograph.features.tables import TreeColumns
-from cartograph.features.trees import held_out_forest
+from cartograph.features.trees import held_out_boosting, held_out_forest
 from cartograph.wording import cut
 
 Arm = Literal["original", "drop", "relabel", "down-weight"]
@@ -65,6 +65,9 @@ by never naming the class, and lost 1 to 8 of macro-F1."""
 WEIGHED, RECALLED = 0.03, 0.01
 """Least share of the rows that weigh less than half for weights to be taken though models are not measurably better, and by how much less
 often classes may be recognised then, on average."""
+
+MOST_BOOSTED = 200_000
+"""Rows times classes up to which boosted trees are asked of a table, too: as many trees are grown for every class."""
 
 LEAST_ROWS = 50
 """With fewer rows nothing is chosen: differences would be of single rows."""
@@ -142,7 +145,7 @@ def choose_arm(
         known: whether it is well determined how many labels are wrong.
         estimated: whether it is estimated at all, or lies above 0 for sure.
         of_options: whether features are of every option of multiple choice (``features.options.option_features``).
-        columns: of a table of features, what trees read of it: a forest is asked, too, and the model counts that is better on the original.
+        columns: of a table of features, what trees read of it: they are asked, too, and the model counts that is best on the original.
         preferred: arms of which the best is recommended if it may be, unless weights gain more, by over a standard error of theirs.
         progress: called with (folds done, folds), over all arms.
     """
@@ -153,7 +156,8 @@ def choose_arm(
     if not any(counts[arm] for arm in arms if arm != "original"):
         return kept_as_it_is("No way of cleaning changes anything")
     fold = assign_folds(given, FOLDS, rng, None if groups is None else np.unique(groups, return_inverse=True)[1])
-    by_model: list[dict[Arm, Bools]] = [{arm: np.zeros(number, bool) for arm in arms} for _ in range(1 if columns is None else 2)]
+    trees = () if columns is None else (held_out_forest, held_out_boosting)[: 1 if number * n_classes > MOST_BOOSTED else 2]
+    by_model: list[dict[Arm, Bools]] = [{arm: np.zeros(number, bool) for arm in arms} for _ in (None, *trees)]
     fitted = held_out_options if of_options else held_out_logistic
     parts = int(fold.max()) + 1
     for part in range(parts):
@@ -163,8 +167,7 @@ def choose_arm(
             after[inside] = own.labels
             weights[inside] = own.kept * (np.float32(1) if own.weights is None else own.weights)
             scores = [fitted(features, after, n_classes, weights, PENALTY, even=True)]
-            if columns is not None:
-                scores.append(held_out_forest(columns, after, n_classes, weights))
+            scores += [grown(columns, after, n_classes, weights) for grown in trees if columns is not None]
             for hits, found in zip(by_model, scores, strict=True):
                 hits[arm][held] = (found.argmax(axis=1) == given)[held]
             if progress is not None:
@@ -230,7 +233,7 @@ def _of_rows(arms: Mapping[Arm, Cleaning], rows: Integers, again: Again | None) 
 
 _JUDGED = "By cross-validation on the train set"
 _ENOUGH = "are better than the original, though not measurably: that is enough for what drops no row and changes no label."
-_OF_ANOTHER = "That is of the model that is less good on the original; the other is not measurably worse."
+_OF_ANOTHER = "That is of a model that is less good on the original; no other is measurably worse."
 
 
 def kept_as_it_is(reason: str) -> ArmChoice:

@@ -1,4 +1,4 @@
-"""Out-of-fold scores of decision trees on the columns of a table: boosted ones, after few and many trees and of many leaves, and a forest.
+"""Scores of rows by decision trees that did not learn from them: boosted ones, after few and many trees and of many leaves, and a forest.
 
 Each fold's boosted trees are fitted once and read at several stages: a wrong label is learnt late, so the early stages doubt it where the
 late ones have learnt their fold's errors. The forest's trees are cut at random (extremely randomised trees: Geurts, Ernst and Wehenkel,
@@ -113,6 +113,29 @@ def held_out_forest(columns: TreeColumns, labels: Integers, n_classes: int, weig
     if taught.any():
         many = bool(taught.sum() > _FOREST_ROWS)
         model = ExtraTreesClassifier(_HELD_OUT, bootstrap=many, max_samples=_FOREST_ROWS if many else None, n_jobs=1, random_state=0)
+        model.fit(columns.values[taught], labels[taught], sample_weight=weights[taught])
+        out[:, model.classes_] = np.maximum(model.predict_proba(columns.values), _LEAST)
+    return _centred(np.log(out))
+
+
+def held_out_boosting(columns: TreeColumns, labels: Integers, n_classes: int, weights: Floats32) -> Floats32:
+    """Return the scores of every row by boosted trees that were grown on some of them; else as ``held_out_forest``.
+
+    They are grown at scikit-learn's defaults, as most who train on a table grow them: each tree learns what the others did not, so that
+    wrong labels are learnt that a forest votes down.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    taught = weights > 0
+    out = np.full((len(labels), n_classes), _LEAST)
+    present = np.unique(labels[taught])
+    if len(present) < 2:
+        out[:, present] = 1.0
+        return _centred(np.log(out))
+    categorical = columns.categorical if columns.categorical.any() else None
+    model = HistGradientBoostingClassifier(categorical_features=categorical, early_stopping=False, random_state=0)
+    with threadpool_limits(1, "openmp"):
         model.fit(columns.values[taught], labels[taught], sample_weight=weights[taught])
         out[:, model.classes_] = np.maximum(model.predict_proba(columns.values), _LEAST)
     return _centred(np.log(out))

@@ -144,14 +144,17 @@ class CleanedRows:
 
     @cached_property
     def _choice(self) -> ArmChoice:
-        """The way of cleaning that is recommended: weights only where there is room for them, and something was learnt to weight by.
+        """The way of cleaning that is recommended: weights where there is room for them, and of texts something was learnt to weight by.
+
+        Where hardly anything is learnt of a table, a rare class may be full of another's rows, which its share alone tells: weights then
+        gain as much as elsewhere (``benchmarks/table_cleaning.py``), and where they gain nothing, none are recommended.
 
         Rows are dropped or corrected rather than weighted, unless weights clearly gain more, or a class is left to people: then much of
         what is wrong would stay.
         """
         record = self.suspects.record
         learnt = (record.get("explained") or 0.0) >= NOTHING or record.get("unknown") != "little explained"
-        weighable = learnt and WEIGHT not in self.rows.given.columns
+        weighable = (learnt or self.rows.ingested.info.features) and WEIGHT not in self.rows.given.columns
         arms = {arm: done for arm, done in self._arms.items() if arm != "down-weight" or weighable}
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
         again = None if self.among is None else partial(self._again, self.among)

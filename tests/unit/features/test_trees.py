@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from cartograph.data.folds import assign_folds
 from cartograph.features.tables import TreeColumns, tree_columns
-from cartograph.features.trees import DEEP_LEAVES, STAGES, held_out_forest, out_of_fold_boosting, out_of_fold_forest
+from cartograph.features.trees import DEEP_LEAVES, STAGES, held_out_boosting, held_out_forest, out_of_fold_boosting, out_of_fold_forest
 from tests.training_sets import small_table
 
 
@@ -77,3 +77,25 @@ def test_a_forest_learns_from_the_rows_with_weight_and_by_heart() -> None:
     right = [np.mean(own.argmax(axis=1)[200:] == labels[200:]) for own in (heard, unheard)]
     assert (heard.argmax(axis=1)[:200] == turned[:200]).all() and right[1] > right[0]
     assert held_out_forest(columns, labels, 3, np.zeros(300, np.float32)).max() == 0
+
+
+def test_boosted_trees_learn_from_the_rows_with_weight_and_learn_wrong_labels() -> None:
+    rng = np.random.default_rng(3)
+    kinds = rng.integers(0, 4, 600)
+    columns = TreeColumns(np.stack([rng.normal(size=600), np.where(kinds < 2, np.nan, kinds)], axis=1), np.array([False, True]))
+    labels = ((columns.values[:, 0] > 0) & (kinds != 3)).astype(np.int64)
+    weights = np.ones(600, np.float32)
+    weights[400:] = 0
+    scores = held_out_boosting(columns, labels, 3, weights)
+    assert scores.shape == (600, 3) and np.mean(scores.argmax(axis=1) == labels) > 0.95 and (scores.argmax(axis=1) < 2).all()
+    turned = labels.copy()
+    turned[400:] = 1 - turned[400:]
+    np.testing.assert_array_equal(held_out_boosting(columns, turned, 3, weights), scores)
+    wrong = np.arange(400) % 4 == 0
+    turned[:400] = np.where(wrong, 1 - labels[:400], labels[:400])
+    heard, unheard = (held_out_boosting(columns, turned, 3, weights * np.where(np.arange(600) % 4 == 0, least, 1)) for least in (1, 0))
+    right = [np.mean(own.argmax(axis=1)[400:] == labels[400:]) for own in (heard, unheard)]
+    assert right[1] > right[0] + 0.02
+    alone = held_out_boosting(columns, np.full(600, 2), 3, weights)
+    assert (alone.argmax(axis=1) == 2).all(), "a class alone is told of every row"
+    assert held_out_boosting(columns, labels, 3, np.zeros(600, np.float32)).max() == 0

@@ -30,7 +30,7 @@ def cleaning_changes_section(audit: Audit) -> Section | None:
     changes = audit.cleaning.changes.to_pylist()
     blocks: list[Block] = [Facts(_facts(audit.cleaning))]
     if audit.cleaning.arms is not None and audit.cleaning.arms["arms"]:
-        blocks.append(_arms(audit.cleaning.arms, forests=bool(audit.info.features)))
+        blocks.append(_arms(audit.cleaning.arms, trees=bool(audit.info.features)))
     if changes:
         blocks += [_by_class(audit, changes), _listed(audit, changes)]
     lead = _lead_of_labels if audit.several else _lead
@@ -84,7 +84,7 @@ def _facts(cleaning: Cleaning) -> list[tuple[str, str]]:
     return facts
 
 
-def _arms(arms: Mapping[str, Any], *, forests: bool) -> Table:
+def _arms(arms: Mapping[str, Any], *, trees: bool) -> Table:
     """Return the ways of cleaning side by side, as cross-validation on the train set sees them."""
     used = {"decisions-only": "original", "drop-flagged": "drop"}.get(arms["used"], arms["used"])
     cells: list[tuple[Cell, ...]] = [
@@ -98,7 +98,7 @@ def _arms(arms: Mapping[str, Any], *, forests: bool) -> Table:
         )
         for arm, score in arms["arms"].items()
     ]
-    models = "linear models or forests, the better on the original rows," if forests else "linear models,"
+    models = "linear models, forests or boosted trees, the best on the original rows," if trees else "linear models,"
     columns = (
         Column("Way of cleaning"),
         Column("Rows changed", "count", "dropped, relabelled, or counting less than half"),
