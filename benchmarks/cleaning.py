@@ -112,15 +112,15 @@ def plant(labels: np.ndarray, known: np.ndarray, kind: str, share: float, rng: n
     return noised, planted
 
 
-def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[str], seed: int) -> tuple[dict[str, Any], Any, np.ndarray]:
+def arms_of(
+    texts: list[str], features: Any, characters: Any, noised: np.ndarray, classes: list[str], seed: int
+) -> tuple[dict[str, Any], Any, np.ndarray]:
     """Return the outcome of each way of cleaning, the choice between them, and the committee's class probabilities."""
     import pyarrow as pa
 
-    from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import clean
-    from cartograph.clean.recommended import WEIGHABLE, doubted_again
+    from cartograph.clean.recommended import doubted_again, recommended_arm
     from cartograph.schema import DatasetInfo, examples_schema
-    from cartograph.statistics.determined import well_determined
     from cartograph.suspects.among import Among
     from cartograph.suspects.columns import doubt_column
     from cartograph.suspects.committee import Reading, committee_scores
@@ -131,7 +131,7 @@ def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[st
     doubt, rows = committee.doubt, np.arange(len(noised))
     uids = [f"{row:06}" for row in rows]
     info = DatasetInfo("train", "train", "single", ("text",), (), tuple(classes))
-    examples = pa.table([uids, uids, noised.astype(np.int32), ["benchmark"] * len(rows), rows + 1], schema=examples_schema(info))
+    examples = pa.table([uids, texts, noised.astype(np.int32), ["benchmark"] * len(rows), rows + 1], schema=examples_schema(info))
     reading = Reading(features, None, None, characters=characters)
     columns, among = doubt_column(committee), Among(examples, reading, FOLDS, seed, doubt.unknown, 0.5)
     odds = untested_committee(columns, doubt.unknown).log_odds(columns)
@@ -142,14 +142,21 @@ def arms_of(features: Any, characters: Any, noised: np.ndarray, classes: list[st
     def ways_of(part: Any, suspects: Any, decided: Any) -> dict[str, Any]:
         return {arm: clean(part, suspects, decided, recipe=recipe, **how) for arm, recipe in recipes.items()}
 
+    def again(compared: Any, arms: Any) -> Any:
+        return doubted_again(among, compared, {}, arms, ways_of)
+
     ways = ways_of(examples, noise, {})
-    if doubt.wrong is None and doubt.unknown not in WEIGHABLE:
-        return ways, kept_as_it_is("no estimate"), np.asarray(committee.probabilities)
-    known = doubt.wrong is not None and well_determined(doubt.wrong.expected, doubt.wrong.low)
-    compared = ways if doubt.wrong is not None else {arm: ways[arm] for arm in ("original", "down-weight")}
-    again, rng = doubted_again(among, examples, {}, compared, ways_of), np.random.default_rng([seed, 1])
-    right = 1.0 - noise["probability"].to_numpy()
-    choice = choose_arm(features, noised, classes, right, compared, rng, again=again, known=known, estimated=doubt.wrong is not None)
+    choice = recommended_arm(
+        examples,
+        noise,
+        {},
+        ways,
+        np.random.default_rng([seed, 1]),
+        wrong=None if doubt.wrong is None else vars(doubt.wrong),
+        unknown=doubt.unknown,
+        between=None if doubt.between is None else doubt.between._asdict(),
+        again=again,
+    )
     return ways, choice, np.asarray(committee.probabilities)
 
 
@@ -229,7 +236,7 @@ def run(
     train, test, features, unseen, characters, known = parts
     rng = np.random.default_rng([seed, round(100 * share), len(kind)])
     noised, planted = plant(labels[train], known, kind, share, rng)
-    ways, choice, of_committee = arms_of(features, characters, noised, classes, seed)
+    ways, choice, of_committee = arms_of([texts[row] for row in train], features, characters, noised, classes, seed)
     versions = {
         ARMS[arm]: (way.kept, way.labels.astype(int), np.ones(len(train)) if way.weights is None else way.weights)
         for arm, way in ways.items()

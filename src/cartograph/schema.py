@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Task = Literal["single", "pair", "choice", "image", "table"]
 Kind = Literal["number", "category", "date", "text"]
@@ -75,6 +76,17 @@ _TYPES: dict[Kind, pa.DataType] = {"number": pa.float64(), "category": pa.string
 def values_type(features: Sequence[Feature]) -> pa.StructType:
     """Return the type of the column ``VALUES``: a number is a double, categories and texts are strings, a date a timestamp of seconds."""
     return pa.struct([pa.field(feature.name, _TYPES[feature.kind]) for feature in features])
+
+
+def values_of(table: pa.Table, feature: str) -> pa.ChunkedArray:
+    """Return a feature's values, by its name as it is: pyarrow takes a name alone for a path where it begins with a dot or a bracket.
+
+    >>> info = DatasetInfo("train", "train", "table", (FEATURES,), (), ("a", "b"), features=(Feature(".width", "number"),))
+    >>> rows = pa.table({VALUES: pa.array([{".width": 1.5}, {".width": None}], values_type(info.features))})
+    >>> values_of(rows, ".width").to_pylist()
+    [1.5, None]
+    """
+    return pc.struct_field(table[VALUES], [feature])
 
 
 @dataclass(frozen=True)

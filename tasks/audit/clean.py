@@ -223,11 +223,11 @@ def _with_label_names(cleaned: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from cartograph.schema import VALUES, WEIGHT, dataset_info
+    from cartograph.schema import WEIGHT, dataset_info, values_of
 
     info = dataset_info(cleaned.schema)
     own = [feature.name for feature in info.features]
-    fields = {name: pc.struct_field(cleaned[VALUES], name) for name in own} or {name: cleaned[name] for name in info.fields}
+    fields = {name: values_of(cleaned, name) for name in own} or {name: cleaned[name] for name in info.fields}
     names = pc.take(pa.array(info.labels, pa.string()), cleaned["label"])
     weights = {WEIGHT: cleaned[WEIGHT]} if WEIGHT in cleaned.column_names else {}
     return pa.table({"uid": cleaned["uid"], **fields, "label": names, **weights})

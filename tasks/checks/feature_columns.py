@@ -30,15 +30,14 @@ def feature_frame(item: IngestedSet, titles: Mapping[str, str]) -> pd.DataFrame:
         titles: the column's name in the frame by the feature's.
     """
     import pandas as pd
-    import pyarrow.compute as pc
 
-    from cartograph.schema import UNREAD, VALUES
+    from cartograph.schema import UNREAD, values_of
 
     unread = [set(names) for names in item.raw[UNREAD].to_pylist()]
     columns = {}
     for feature in item.info.features:
         title = titles[feature.name]
-        columns[title] = pc.struct_field(item.raw[VALUES], feature.name).to_pandas()
+        columns[title] = values_of(item.raw, feature.name).to_pandas()
         if feature.kind in _HOLDS:
             columns[_UNREAD.format(title)] = pd.Series([feature.name in names for names in unread])
     return pd.DataFrame(columns)
@@ -57,10 +56,9 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
         titles: see there.
     """
     import great_expectations.expectations as gxe
-    import pyarrow.compute as pc
     from great_expectations.expectations.metadata_types import FailureSeverity
 
-    from cartograph.schema import VALUES
+    from cartograph.schema import values_of
 
     warning, rare = FailureSeverity.WARNING, 1 - _FEW
     few = f"at most {100 * _FEW:g} % others"
@@ -85,7 +83,7 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
         elif len(known) and feature.kind != "text":
             low, high = known.min(), known.max()
             shown = [f"{end:%Y-%m-%d}" if feature.kind == "date" else f"{end:,.6g}" for end in (low, high)]
-            count = len(item.raw) - pc.struct_field(item.raw[VALUES], name).null_count
+            count = len(item.raw) - values_of(item.raw, name).null_count
             most = most_outside(len(known), count)
             mostly = 1 - most / count - _ROUNDING if count else rare
             within = gxe.ExpectColumnValuesToBeBetween(column=title, min_value=low, max_value=high, mostly=mostly, severity=warning)

@@ -122,9 +122,9 @@ def _word_counts(texts: pa.ChunkedArray) -> str:
 def _values(item: IngestedSet, feature: Feature) -> str:
     import pyarrow.compute as pc
 
-    from cartograph.schema import VALUES
+    from cartograph.schema import values_of
 
-    column = pc.struct_field(item.examples[VALUES], feature.name)
+    column = values_of(item.examples, feature.name)
     missing = f", {column.null_count:,} missing" if column.null_count else ""
     if feature.kind == "category":
         return f"{pc.count_distinct(column).as_py():,} categories{missing}"

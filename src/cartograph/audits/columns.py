@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.arrays import Floats
-from cartograph.schema import VALUES, Feature, dataset_info
+from cartograph.schema import Feature, dataset_info, values_of
 from cartograph.wording import counted, cut, listing, percent
 
 FAR = 0.1
@@ -66,7 +66,7 @@ class ColumnDrift:
 
 def column_summaries(examples: pa.Table) -> tuple[Summary, ...]:
     """Return what to keep of each column of a set (``schema.examples_schema``); nothing where it is no table of features."""
-    return tuple(_summary(feature, pc.struct_field(examples[VALUES], feature.name)) for feature in dataset_info(examples.schema).features)
+    return tuple(_summary(feature, values_of(examples, feature.name)) for feature in dataset_info(examples.schema).features)
 
 
 def column_drift(before: Sequence[Summary], now: Sequence[Summary]) -> tuple[ColumnDrift, ...]:

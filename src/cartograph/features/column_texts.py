@@ -15,7 +15,7 @@ from cartograph.data.arrays import Floats
 from cartograph.data.shared_words import reads_characters
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.features.text import Row
-from cartograph.schema import VALUES, dataset_info
+from cartograph.schema import dataset_info, values_of
 
 NUMBERS, WORDS = 32, 2_000
 """Most numbers that a text is read as, and most words, the most frequent, that they are made of."""
@@ -89,7 +89,7 @@ def _reader(characters: bool, words: Sequence[str] | None = None) -> Any:
 
 def column_texts(table: pa.Table, name: str) -> list[str]:
     """Return the texts of a column of features, empty where missing."""
-    texts: list[str] = pc.fill_null(pc.struct_field(table[VALUES], name), "").to_pylist()
+    texts: list[str] = pc.fill_null(values_of(table, name), "").to_pylist()
     return texts
 
 

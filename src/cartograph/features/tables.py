@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers
 from cartograph.features.column_texts import ColumnTexts
-from cartograph.schema import VALUES, Feature, dataset_info
+from cartograph.schema import Feature, dataset_info, values_of
 
 MISSING, OTHER = 0, 1
 """Ids of a category that is missing, and of one that was not seen, or seen once."""
@@ -210,7 +210,7 @@ def _raw_numbers(table: pa.Table, features: Sequence[Feature]) -> tuple[Floats, 
     for feature in features:
         if feature.kind in ("category", "text"):
             continue
-        column = pc.struct_field(table[VALUES], feature.name)
+        column = values_of(table, feature.name)
         if feature.kind == "date":
             parts = [pc.divide(pc.cast(pc.cast(column, pa.int64()), pa.float64()), _DAY), pc.month(column), pc.day_of_week(column)]
         else:
@@ -231,13 +231,13 @@ def _number(name: str, values: Floats) -> Number:
 
 
 def _names(table: pa.Table, name: str) -> tuple[str, ...]:
-    counts = Counter(value for value in pc.struct_field(table[VALUES], name).to_pylist() if value is not None)
+    counts = Counter(value for value in values_of(table, name).to_pylist() if value is not None)
     frequent = sorted(((-count, value) for value, count in counts.items() if count > 1))
     return tuple(value for _, value in frequent[:MOST_CATEGORIES])
 
 
 def _ids(table: pa.Table, name: str, known: Sequence[str]) -> Integers:
-    column = pc.struct_field(table[VALUES], name)
+    column = values_of(table, name)
     places = pc.fill_null(pc.index_in(column, value_set=pa.array(known, pa.string())), -1).to_numpy().astype(np.int64)
     ids = np.where(places < 0, OTHER, places + 2)
     ids[np.asarray(pc.is_null(column))] = MISSING

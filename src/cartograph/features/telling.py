@@ -16,7 +16,7 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.features.column_texts import texts_of_columns
 from cartograph.features.text import TextRows
-from cartograph.schema import LABEL, UID, VALUES, dataset_info
+from cartograph.schema import LABEL, UID, dataset_info, values_of
 from cartograph.wording import cut, listing, percent
 
 EXCEPT = 1000
@@ -132,7 +132,7 @@ def telling_columns(table: pa.Table) -> list[str]:
         return []
     found = []
     for feature in (feature for feature in info.features if feature.kind != "text"):
-        column = pc.struct_field(table[VALUES], feature.name).combine_chunks()
+        column = values_of(table, feature.name).combine_chunks()
         there = column.is_valid().to_numpy(zero_copy_only=False)
         # Whatever gives all filled rows one label is right about nearly all of them, where the other class is rare.
         other = int(there.sum()) - int(np.bincount(labels[there]).max(initial=0))
@@ -159,7 +159,7 @@ def nearly_telling_column(table: pa.Table) -> Telling:
     if all(feature.kind == "text" for feature in info.features) or len(labels) < _FEWEST or not labels.any():
         return Telling([])
     features = [feature for feature in info.features if feature.kind != "text"]
-    columns = [pc.struct_field(some[VALUES], feature.name).combine_chunks() for feature in features]
+    columns = [values_of(some, feature.name).combine_chunks() for feature in features]
     hits = [_hits(column, labels, feature.kind) for column, feature in zip(columns, features, strict=True)]
     best, most = int(np.argmax(hits)), int(np.bincount(labels).max())
     missed = len(labels) - hits[best]

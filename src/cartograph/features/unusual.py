@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.arrays import Floats
-from cartograph.schema import LABEL, VALUES, Feature, dataset_info
+from cartograph.schema import LABEL, Feature, dataset_info, values_of
 from cartograph.wording import counted, cut, share
 
 FAR = 0.05
@@ -32,7 +32,7 @@ def rarity(table: pa.Table) -> Floats:
     for place, feature in enumerate(info.features):
         if feature.kind == "text":
             continue
-        column = pc.struct_field(table[VALUES], feature.name)
+        column = values_of(table, feature.name)
         for label in np.unique(labels):
             rows = np.flatnonzero(labels == label)
             found[rows, place] = _shares(column.take(pa.array(rows)), feature)
@@ -66,7 +66,7 @@ def shown_values(table: pa.Table) -> list[list[str]]:
     Args:
         table: as above.
     """
-    return [_shown(pc.struct_field(table[VALUES], feature.name), feature) for feature in dataset_info(table.schema).features]
+    return [_shown(values_of(table, feature.name), feature) for feature in dataset_info(table.schema).features]
 
 
 def usual_values(table: pa.Table) -> list[list[str]]:
@@ -78,7 +78,7 @@ def usual_values(table: pa.Table) -> list[list[str]]:
     info = dataset_info(table.schema)
     labels = table[LABEL].to_numpy()
     parts = [table.filter(pa.array(labels == label)) for label in range(len(info.labels))]
-    return [[_usual(pc.struct_field(part[VALUES], feature.name), feature) for part in parts] for feature in info.features]
+    return [[_usual(values_of(part, feature.name), feature) for part in parts] for feature in info.features]
 
 
 def held_values(table: pa.Table) -> list[str]:
@@ -87,7 +87,7 @@ def held_values(table: pa.Table) -> list[str]:
     Args:
         table: as above.
     """
-    return [_held(pc.struct_field(table[VALUES], feature.name), feature) for feature in dataset_info(table.schema).features]
+    return [_held(values_of(table, feature.name), feature) for feature in dataset_info(table.schema).features]
 
 
 def _held(column: pa.ChunkedArray, feature: Feature) -> str:

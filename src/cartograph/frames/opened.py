@@ -81,7 +81,8 @@ def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tupl
         raise InputError("name texts or features, not both.")
     asked = () if not features else ALL if features is True else tuple(features)
     if not asked and len(names) not in (1, 2):
-        raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
+        table = "" if names else ", or give `features=True` where the columns are numbers and categories"
+        raise InputError(f"text names {len(names)} columns; name one, or two for pairs{table}.")
     if len(set(names)) < len(names):
         raise InputError(f"column {names[0]!r} is named twice as a text; name two columns for pairs, or one.")
     return asked

@@ -127,6 +127,7 @@ def test_the_same_frame_gives_the_same_result_and_pairs_are_taken(frame: pd.Data
         ({}, {"text": "review"}, "the frame has no column 'review'; its columns are text, label"),
         ({"label": None}, {}, r"none of its 600 rows can be used: 600 no label"),
         ({}, {"text": ["text", "text", "text"]}, "text names 3 columns; name one, or two for pairs"),
+        ({}, {"text": ()}, "name one, or two for pairs, or give `features=True` where the columns are numbers and categories"),
         ({}, {"epochs": 1}, "epochs must be 2 or more"),
         ({}, {"epochs": "lots"}, "epochs must be 2 or more, a whole number, or auto, but is 'lots'"),
         ({}, {"threshold": 1.0}, r"threshold must be in \(0, 1\)"),

@@ -114,6 +114,18 @@ def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are
     assert set(suspects["seen"]) == {"2024-01-31"} and set(suspects["mark"]) == {"'=1+1"}
 
 
+def test_features_may_be_named_like_paths_of_columns(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth, kinds = rng.integers(0, 2, 120), np.array(["p", "q"])
+    columns = {name: truth + rng.normal(0.0, 0.4, 120) for name in (".width", "[kg]", "a.b")}
+    frame = pd.DataFrame({**columns, "[0]": kinds[rng.integers(0, 2, 120)], "x\\y": kinds[truth], "label": np.array(["no", "yes"])[truth]})
+    frame.loc[:4, "label"] = frame["label"].map({"no": "yes", "yes": "no"})
+    found = audit(frame, features=True, label="label", epochs=2)
+    shown = found.report(tmp_path / "page.html").read_text("utf-8")
+    assert len(found.measures) == 120 and all(f"{name}=" in shown for name in (".width", "[kg]", "a.b", "[0]", "x\\y"))
+    assert set(found.cleaned().columns) >= set(frame.columns)
+
+
 def test_cleaned_rows_of_a_file_have_the_types_that_pandas_gives_them_and_files_the_cells_as_they_were(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     kinds = rng.integers(0, 2, 600)
