@@ -21,6 +21,7 @@ from cartograph.data.content import content_digest
 from cartograph.data.unknown_classes import unknown_classes
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
+from cartograph.statistics.prior import without_prior
 from cartograph.statistics.recalibration import no_surer
 from cartograph.wording import cut, listing
 
@@ -125,6 +126,8 @@ def clean(
     if recipe == "down-weight":
         suggested = noise["suggested_probability"].to_numpy()
         heard = ~dropped
+        # Models that gain by weights gain more by what the rows themselves show, and where they do not gain none are taken.
+        wrong = wrong if calibrated else without_prior(wrong)
         unheard = unknown_classes(before[heard], (likelier(wrong, suggested) <= 0.0)[heard], len(labels), wrong[heard])
         left = np.union1d(rows, np.flatnonzero(np.isin(before, [*unknown, *unheard.tolist()])))
         weights = row_weights(wrong, suggested, ~dropped, left)

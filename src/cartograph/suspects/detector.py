@@ -31,6 +31,7 @@ import numpy as np
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
+from cartograph.statistics.prior import PRIOR, to_prior
 from cartograph.suspects.columns import Candidate, Columns, column_table, feature_sets
 from cartograph.suspects.flips import balanced_samples
 from cartograph.suspects.label_doubt import Unknown
@@ -38,9 +39,6 @@ from cartograph.suspects.label_doubt import Unknown
 PREFERRED: tuple[Candidate, ...] = ("committee", "measures", "confidence")
 """Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have memorised an error;
 then the one that sees more of the map."""
-
-PRIOR = 0.1
-"""Share of wrong labels that the classifiers assume: no number is estimated where the committee cannot be used."""
 
 _PARTS = 5
 _MOST_LEFT_OUT = 0.5
@@ -213,7 +211,7 @@ def prior_offset(odds: Floats, unknown: Unknown | None) -> float:
     """
     if unknown is None:
         return 0.0
-    offset = _to_prior(odds)
+    offset = to_prior(odds)
     if unknown in ("much noise", "roughly known"):
         return offset / 2.0
     return min(offset, 0.0) if unknown in ("few rows", "hard rows") else offset
@@ -261,15 +259,6 @@ def _parts(planted: Bools, rng: np.random.Generator) -> Integers:
     part = np.empty(len(planted), dtype=np.int64)
     part[order] = np.arange(len(planted)) % min(_PARTS, int(planted.sum()))
     return part
-
-
-def _to_prior(odds: Floats) -> float:
-    """Return what, added to the rows' log odds, makes their mean probability ``PRIOR``."""
-    low, high = -float(odds.max()) - 50.0, -float(odds.min()) + 50.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if sigmoid(odds + middle).mean() < PRIOR else (low, middle)
-    return (low + high) / 2
 
 
 def _best(candidates: Mapping[Candidate, Detector], flips: int) -> Candidate:

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.features.telling import Telling
+from cartograph.statistics.prior import PRIOR
 from cartograph.suspects.class_forms import ClassForms
-from cartograph.suspects.detector import PRIOR, Detector, DetectorChoice
+from cartograph.suspects.detector import Detector, DetectorChoice
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import Doubt
 from cartograph.suspects.listing import Suggestions

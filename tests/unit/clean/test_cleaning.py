@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cartograph.clean.cleaning import Cleaning, Recipe, aligned, class_changes, clean, cleaned_examples, subsets, version
 from cartograph.clean.decisions import Decision
+from cartograph.data.arrays import Floats32
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, SUBSET
 from tests.cleaning import make_examples, make_noise
@@ -245,3 +246,20 @@ def test_what_people_find_right_keeps_the_recipe_from_suspects_like_it() -> None
     kept = clean(rows, noise, after, recipe="down-weight", relabel_above=0.9).weights
     assert weights is not None and kept is not None
     assert weights[15] / weights[25] < 0.2 < 0.7 < kept[15] / kept[25]
+
+
+def test_where_no_number_is_known_rows_are_weighted_by_what_they_show_and_not_by_the_share_assumed() -> None:
+    rows = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(40)])
+    noise = make_noise(rows, {f"u{row:02}": (1 - row % 2, 0.95) for row in range(20)})
+    place = noise.schema.get_field_index("probability")
+
+    def weights(probability: list[float], *, calibrated: bool) -> Floats32:
+        asked = noise.set_column(place, noise.schema.field(place), pa.array(probability))
+        found = clean(rows, asked, {}, recipe="down-weight", relabel_above=0.9, calibrated=calibrated).weights
+        assert found is not None
+        return found
+
+    many, few = [0.6] * 10 + [0.3] * 10 + [0.05] * 20, [0.4] * 5 + [0.02] * 35
+    known, unknown = weights(many, calibrated=True), weights(many, calibrated=False)
+    assert known[15] > 0 == known[5] and (unknown[:20] < known[:20] + 1e-6).all() and unknown[15] < known[15] / 2
+    np.testing.assert_array_equal(weights(few, calibrated=True), weights(few, calibrated=False))

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
+from cartograph.statistics.prior import PRIOR
 from cartograph.suspects.columns import column_table
-from cartograph.suspects.detector import PREFERRED, PRIOR, DetectorChoice, choose_detector, sigmoid, untested_committee
+from cartograph.suspects.detector import PREFERRED, DetectorChoice, choose_detector, sigmoid, untested_committee
 from cartograph.suspects.flips import balanced_samples
 from cartograph.suspects.label_doubt import Unknown
 from cartograph.suspects.listing import Evidence

@@ -24,8 +24,8 @@ from cartograph.page.step_results import Suspects
 from cartograph.page.stretches import careless_sentence
 from cartograph.page.wrong_by_class import most_often, wrong_by_class
 from cartograph.schema import UID
+from cartograph.statistics.prior import PRIOR
 from cartograph.statistics.proportion import f1_interval
-from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
 from cartograph.wording import about, between_ends, count, counted, cut, percent, probability, share
 
