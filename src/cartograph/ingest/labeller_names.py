@@ -20,7 +20,7 @@ def names_a_labeller(name: str) -> bool:
     >>> [names_a_labeller(name) for name in ("Annotator ID", "labeled_by", "coder", "worker-id", "doctor", "label", "color")]
     [True, True, True, True, False, False, False]
     """
-    return _SURE.fullmatch(_plain(name)) is not None
+    return _SURE.fullmatch(plain_name(name)) is not None
 
 
 def labeller_sentence(names: Iterable[str], option: str) -> str:
@@ -33,14 +33,18 @@ def labeller_sentence(names: Iterable[str], option: str) -> str:
     >>> labeller_sentence(["text", "Rater"], "--labelled-by ")
     'If `Rater` says who labelled, name it (--labelled-by Rater): labels of somebody who is more often wrong are doubted more.'
     """
-    found = sorted((name for name in names if _LIKELY.fullmatch(_plain(name))), key=lambda name: not names_a_labeller(name))
+    found = sorted((name for name in names if _LIKELY.fullmatch(plain_name(name))), key=lambda name: not names_a_labeller(name))
     if not found:
         return ""
     name = cut(found[0], 60)
     return f"If `{name}` says who labelled, name it ({option}{name}): labels of somebody who is more often wrong are doubted more."
 
 
-def _plain(name: str) -> str:
-    # "AnnotatorId" is annotator_id, too.
+def plain_name(name: str) -> str:
+    """Return a column's name in small letters, its words joined by underscores.
+
+    >>> [plain_name(name) for name in ("AnnotatorId", "Unnamed: 0", " row-names ")]
+    ['annotator_id', 'unnamed_0', 'row_names']
+    """
     parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())
     return re.sub(r"[\W_]+", "_", parts.casefold()).strip("_")

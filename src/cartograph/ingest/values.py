@@ -14,6 +14,7 @@ from cartograph.data.arrays import Bools
 from cartograph.data.shared_words import is_unspaced
 from cartograph.ingest.forms import dates, form_of, numbers
 from cartograph.ingest.missing import is_missing
+from cartograph.ingest.row_names import names_rows
 from cartograph.schema import FEATURES, UNREAD, VALUES, Feature, Kind, values_type
 
 MOSTLY = 0.98
@@ -74,14 +75,19 @@ def strays(texts: pa.ChunkedArray) -> list[str]:
 
 
 def says_nothing(texts: pa.ChunkedArray, feature: Feature) -> bool:
-    """Return whether a column cannot help to tell classes apart: it has no value, it counts the rows, or nearly each has its own name."""
+    """Return whether a column cannot help to tell classes apart.
+
+    It has no value, it counts the rows, nearly each has its own name, or its name says that it numbers the rows and no number comes twice:
+    of some rows of a set, drawn for training, the numbers have gaps.
+    """
     known = _known(texts).dropna()
     if not len(known):
         return True
     if feature.kind == "number":
         found = _values(known, feature).dropna().to_numpy()
-        whole = bool((found == np.rint(found)).all())
-        return whole and len(found) > _FEW and len(set(found)) == len(found) == found.max() - found.min() + 1
+        if len(found) <= _FEW or known.nunique() < len(known) or not (found == np.rint(found)).all():
+            return False
+        return names_rows(feature.name) or bool(len(set(found)) == len(found) == found.max() - found.min() + 1)
     return feature.kind == "category" and hardly_repeat(len(known), known.nunique())
 
 

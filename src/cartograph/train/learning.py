@@ -83,7 +83,8 @@ class Learning:
     def _reached(self) -> str:
         last = self.attempts[-1]
         if self.state == "failed":
-            return f"is right on {percent(last.accuracy)} of the rows that it trains on, no more often than by chance"
+            chance = "no more often than by chance (to name the most frequent class always is as good)"
+            return f"is right on {percent(last.accuracy)} of the rows that it trains on, {chance}"
         simple = f"while simple models are right on {percent(self.simple or 0.0)} of rows that they never saw"
         if last.accuracy < (self.simple or 0.0):
             return f"is right on {percent(last.accuracy)} of the rows that it trains on, {simple}"

@@ -53,6 +53,10 @@ def test_columns_that_say_nothing() -> None:
     assert says_nothing(column(*(f"name {row}" for row in rows)), Feature("x", "category"))
     assert not says_nothing(column(*(f"name {row % 10}" for row in rows)), Feature("x", "category"))
     assert says_nothing(column("", None), Feature("x", "number"))
+    odd = [str(3 * row) for row in rows]
+    assert says_nothing(column(*odd), Feature("PassengerId", "number")) and not says_nothing(column(*odd), Feature("paid", "number"))
+    assert not says_nothing(column(*odd, "0"), Feature("customer_id", "number")), "a customer who comes twice says something"
+    assert not says_nothing(column(*odd[:20]), Feature("id", "number")) and not says_nothing(column("0.5", *odd), Feature("id", "number"))
 
 
 def test_rows_have_typed_values_a_text_and_what_could_not_be_read() -> None:
