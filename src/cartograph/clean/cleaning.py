@@ -130,7 +130,7 @@ def clean(
         wrong = wrong if calibrated else without_prior(wrong)
         unheard = unknown_classes(before[heard], (likelier(wrong, suggested) <= 0.0)[heard], len(labels), wrong[heard])
         left = np.union1d(rows, np.flatnonzero(np.isin(before, [*unknown, *unheard.tolist()])))
-        weights = row_weights(wrong, suggested, ~dropped, left)
+        weights = row_weights(wrong, suggested, before, ~dropped, left)
     return Cleaning(~dropped, after, changes, overruled, names, weights, too_many)
 
 

@@ -11,7 +11,7 @@ MANY, SURE = 0.2, 0.8
 probability of a wrong label from which on a row has none."""
 
 
-def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Floats32:
+def row_weights(wrong: Floats, suggested: Floats, labels: Ids, kept: Bools, left: Ids) -> Floats32:
     """Return how much each row counts, 1 on average: by how likely its label is right, less where another is likelier.
 
     The expected loss of a row pulls a model towards its label by the probability that it is right, and away from it by that of the label
@@ -23,19 +23,30 @@ def row_weights(wrong: Floats, suggested: Floats, kept: Bools, left: Ids) -> Flo
     five tables as they are boosting's log loss rose by .33 by the second alone and by .15 so, with 1.5 and 1.3 points of accuracy gained;
     on thirteen with errors by .28 and .22, with 3.2 and 3.0 points gained.
 
+    So weighted, a class that is much doubted counts less than the rows of it that are right: a rare one that wrong labels swell would be
+    named too seldom. Each class is therefore brought half the way, by the geometric mean, to as much as is expected to be right of it. Of
+    33 uneven tables with a fifth of the labels wrong balanced accuracy is 1.9 (boosting), 1.3 (forest) and .9 points higher by it where
+    errors are even, and as high elsewhere, accuracy .3 lower; all the way it is 3.1, 1.9 and 2.7, and .8 lower.
+
     Args:
         wrong: probability that each label is wrong, ``(n_examples,)``.
         suggested: probability of the suggested label, ``(n_examples,)``; it counts up to ``wrong``.
+        labels: given label ids, ``(n_examples,)``.
         kept: which rows stay, ``(n_examples,)``.
         left: rows that are left alone: 1 before division by the mean.
 
-    >>> weights = row_weights(np.array([0.0, 0.2, 0.2, 0.9]), np.array([0.1, 0.9, 0.1, 0.9]), np.ones(4, bool), np.array([], int))
+    >>> rows = np.array([0.0, 0.2, 0.2, 0.9]), np.array([0.1, 0.9, 0.1, 0.9])
+    >>> weights = row_weights(*rows, np.array([0, 0, 1, 1]), np.ones(4, bool), np.array([], int))
     >>> [f"{weight:.2f}" for weight in weights]
-    ['1.74', '1.04', '1.22', '0.00']
+    ['1.70', '1.02', '1.27', '0.00']
     """
     more, right = (np.clip(part, 0.0, 1.0) for part in (likelier(wrong, suggested), 1.0 - wrong))
     share = (1.0 + min(float(wrong[kept].mean()) / MANY, 1.0)) / 2.0
     more = np.where(wrong >= SURE, 0.0, share * more + (1.0 - share) * right)
+    counted = kept.copy()
+    counted[left] = False
+    now, expected = (np.bincount(labels[counted], weights=of[counted], minlength=int(labels.max()) + 1) for of in (more, right))
+    more *= np.sqrt(np.divide(expected, now, out=np.ones(len(now)), where=now > 0))[labels]
     more[left] = 1.0
     weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
     return weights

@@ -17,8 +17,9 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
     """Return the columns of a table of features with what each holds (``Columns.kinds``).
 
     Of all columns those are left out that identify a row or say nothing of it: without a value, numbered from row to row or by a name
-    that says so (``row_names``), a different name in most rows, lists and images; those that a file's header leaves out, or names as a class beside the label; and those whose name
-    says that they hold who labelled (``labeller_names``), whose errors models would learn and never doubt.
+    that says so (``row_names``), a different name in most rows, lists and images; those that a file's header leaves out, or names as a
+    class beside the label; and those whose name says that they hold who labelled (``labeller_names``), whose errors models would learn and
+    never doubt.
 
     Args:
         files: of the train set.
