@@ -33,7 +33,7 @@ def row_weights(wrong: Floats, suggested: Floats, labels: Ids, kept: Bools, left
         suggested: probability of the suggested label, ``(n_examples,)``; it counts up to ``wrong``.
         labels: given label ids, ``(n_examples,)``.
         kept: which rows stay, ``(n_examples,)``.
-        left: rows that are left alone: 1 before division by the mean.
+        left: rows that are left alone: they count as one of their class that is surely right.
 
     >>> rows = np.array([0.0, 0.2, 0.2, 0.9]), np.array([0.1, 0.9, 0.1, 0.9])
     >>> weights = row_weights(*rows, np.array([0, 0, 1, 1]), np.ones(4, bool), np.array([], int))
@@ -46,8 +46,8 @@ def row_weights(wrong: Floats, suggested: Floats, labels: Ids, kept: Bools, left
     counted = kept.copy()
     counted[left] = False
     now, expected = (np.bincount(labels[counted], weights=of[counted], minlength=int(labels.max()) + 1) for of in (more, right))
-    more *= np.sqrt(np.divide(expected, now, out=np.ones(len(now)), where=now > 0))[labels]
     more[left] = 1.0
+    more *= np.sqrt(np.divide(expected, now, out=np.ones(len(now)), where=now > 0))[labels]
     weights: Floats32 = (more / more[kept].mean()).astype(np.float32)
     return weights
 
