@@ -19,8 +19,9 @@ seed 1).
 
 What was tuned on what: the rule of the choice and its constants on TREC and customer reviews; that rows are weighted where no number is
 known on samples of customer reviews, SST-2, SNLI and QNLI; that exceptions keep some weight where few labels are wrong on tables of R
-packages, and looked at on seeds 1 and 2 of these sets. `noise` of a cell is 1.96 standard errors of the mean difference to the original,
-over test rows or seeds, whichever is more.
+packages, and looked at on seeds 1 and 2 of these sets; that weights of an unknown number are by what rows show, on customer reviews and
+SST-2; how much weight a class keeps, on uneven tables, and looked at on seeds 1 and 2 of reviews and SST-2 and seed 1 of the rare sets.
+`noise` of a cell is 1.96 standard errors of the mean difference to the original, over test rows or seeds, whichever is more.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def test_preferred_arms_are_taken_before_others_that_gain_more_but_only_if_they_
     assert none.recommended not in ("drop", "original")
 
 
-def test_of_a_table_trees_decide_where_they_are_better() -> None:
+def test_of_a_table_trees_decide_where_they_are_better(monkeypatch: pytest.MonkeyPatch) -> None:
     # Which of two classes a point is of, the product of its columns says: to a linear model nothing.
     rng = np.random.default_rng(0)
     points = rng.normal(size=(600, 2))
@@ -167,6 +167,11 @@ def test_of_a_table_trees_decide_where_they_are_better() -> None:
     )
     assert alone.scores["original"].accuracy < 0.65 and both.recommended in ("drop", "relabel")
     assert both.scores["original"].accuracy > 0.75 and both.scores["drop"].difference > 0.1
+    with monkeypatch.context() as patched:
+        patched.setattr("cartograph.clean.arms.MOST_BOOSTED", 0)
+        forest = choose_arm(features, given, ("a", "b"), right, arms, np.random.default_rng(0), columns=columns)
+    assert forest.recommended in ("drop", "relabel")
+    assert forest.scores["drop"].difference > 0.1 > forest.scores["down-weight"].difference, "a forest learns what weighs little, too"
     linear, linearly = topics(600, np.random.default_rng(0))
     noise = TreeColumns(rng.normal(size=(600, 1)), np.zeros(1, bool))
     arms = ways(linearly, np.zeros(600, bool), np.full(600, 0.02))

@@ -28,3 +28,6 @@ def test_a_class_that_is_much_doubted_is_brought_half_the_way_to_as_much_as_is_r
     assert weights[:80].max() == weights[:80].min() and (weights[90:] == 0).all()
     # By what exceeds the suggestion ten rows of the second class would count .27 of a sure one; seven of twenty are expected to be right.
     assert of_each[1] / of_each[0] == pytest.approx(np.sqrt(2.7 * 7) / 80, rel=1e-5)
+    kept = row_weights(wrong, wrong, labels, np.ones(100, bool), np.array([95]))
+    # Of the nineteen others 2.7 count and 6.9 are expected to be right: a row that people kept counts as a sure one beside them.
+    assert kept[95] == kept[80:].max() and kept[95] / kept[0] == pytest.approx(np.sqrt(6.9 / 2.7), rel=1e-5)
