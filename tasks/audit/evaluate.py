@@ -79,7 +79,8 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in failures.items()]
     ending = "\n".join(["", *broken_lines(listed)])
-    advice = recommend(comparison.differences, read_json(inputs[_FOUND]) if _FOUND in inputs else None, _decided(inputs))
+    noise = read_json(inputs[_FOUND]) if _FOUND in inputs else None
+    advice = recommend(comparison.differences, noise, _decided(inputs), weighted=_weighted(inputs))
     advised = "" if advice is None else f"\n{advice.sentence}\n"
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + advised + ending, out[_DATA])
     write_json(out[_DATA] / "recommended.json", {} if advice is None else advice.content())
@@ -99,6 +100,11 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     )
 
 
+def _weighted(inputs: Mapping[str, Path]) -> bool:
+    """Return whether the cleaned rows have weights; False where nothing was cleaned."""
+    return _VERSION in inputs and bool(read_json(inputs[_VERSION])["weighted"])
+
+
 def _decided(inputs: Mapping[str, Path]) -> int:
     """Return how many changes people made, if the cleaned rows have no others; 0 where nothing was cleaned."""
     import pyarrow.parquet as pq
@@ -107,7 +113,7 @@ def _decided(inputs: Mapping[str, Path]) -> int:
 
     if _CHANGES not in inputs:
         return 0
-    return all_by_people(pq.read_table(inputs[_CHANGES]), weighted=bool(read_json(inputs[_VERSION])["weighted"]))
+    return all_by_people(pq.read_table(inputs[_CHANGES]), weighted=_weighted(inputs))
 
 
 def _failure_reasons(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:

@@ -1,4 +1,4 @@
-"""Which version of a train set to use: the cleaned one where models are better for it, or where wrong labels are there for sure."""
+"""Which version of a train set to use: the cleaned one where models are better for it, or no worse and little or nothing is risked."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Recommendation:
         wrong: how many labels are wrong, by estimate, and the lower end of its interval; None where that cannot be estimated.
         leans: whether any score is lower with nine chances in ten (``LEANS``), measurably or not.
         decided: how many labels and rows people changed, where the cleaned version differs from the original by these alone; else 0.
+        weighted: whether the cleaned rows are weighted by how likely their labels are right, which drops none and changes no label.
         like_random: whether nothing that is measurably better is so against as many rows drawn at random.
     """
 
@@ -50,6 +51,7 @@ class Recommendation:
     leans: bool = False
     like_random: bool = False
     decided: int = 0
+    weighted: bool = False
 
     @property
     def determined(self) -> bool:
@@ -76,17 +78,29 @@ class Recommendation:
         if self.outcome == "better":
             found = f"Recommended: the cleaned rows, on which models are measurably better ({where})"
             return f"{found}; not so against as many rows drawn at random: fewer rows may be why." if self.like_random else f"{found}."
+        if self.leans and (self.weighted or self.determined):
+            certain = f"; it is certain that labels are wrong ({self._known()})" if self.determined else ""
+            return (
+                f"Recommended: the original rows; models trained on the {self._cleaned()} ones are probably worse on {where}, though not "
+                f"measurably{certain}."
+            )
+        if self.weighted:
+            than = f"models trained on the original ones are neither better nor worse measurably on {where}"
+            return f"Recommended: the weighted rows; weights drop no row and change no label, and {than}."
         if self.wrong is None:
             return f"{self._no_difference('original')}, and how many labels are wrong cannot be estimated."
-        known = f"at least {about(self.wrong[1])}, about {about(self.wrong[0])}"
-        if self.determined and self.leans:
-            return (
-                f"Recommended: the original rows; models trained on the cleaned ones are probably worse on {where}, though not "
-                f"measurably; it is certain that labels are wrong ({known})."
-            )
         if self.determined:
-            return f"{self._no_difference('cleaned')}, and it is certain that labels are wrong ({known})."
-        return f"{self._no_difference('original')}, and it is not certain that labels are wrong ({known})."
+            return f"{self._no_difference('cleaned')}, and it is certain that labels are wrong ({self._known()})."
+        if about(self.wrong[1]) == "0":
+            return f"{self._no_difference('original')}, and perhaps no label is wrong."
+        return f"{self._no_difference('original')}, and how many labels are wrong is only loosely known ({self._known()})."
+
+    def _cleaned(self) -> str:
+        return "weighted" if self.weighted else "cleaned"
+
+    def _known(self) -> str:
+        assert self.wrong is not None
+        return f"at least {about(self.wrong[1])}, about {about(self.wrong[0])}"
 
     def _no_difference(self, version: str) -> str:
         where = listing([cut(name, _LONGEST) for name in self.sets])
@@ -113,10 +127,12 @@ class Recommendation:
         }
 
 
-def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None, decided: int = 0) -> Recommendation | None:
+def recommend(
+    differences: pa.Table, noise: Mapping[str, Any] | None = None, decided: int = 0, *, weighted: bool = False
+) -> Recommendation | None:
     """Return which version to use: the cleaned one if models trained on it are measurably better on a deciding set and worse on none; or
-    neither measurably, and people decided on all that differs, or they are not probably worse (``LEANS``), and the number of wrong labels
-    is well determined (``well_determined``). Else the original.
+    neither measurably, and people decided on all that differs, or they are not probably worse (``LEANS``) and either it differs by
+    weights, or the number of wrong labels is well determined (``well_determined``). Else the original.
 
     What decides are the sets in distribution; where there are none, all; of rows held out of the train set those that are no suspects,
     since on wrong labels a model that repeats them is right. The cleaned rows were chosen without looking at any of them: the
@@ -126,6 +142,7 @@ def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None, dec
         differences: ``compare.versions.DIFFERENCES``.
         noise: the suspects' record, as in ``data/noise/noise.json``; None where none were looked for.
         decided: how many changes people made, if the cleaned version has no others (``clean.reviewed.all_by_people``); else 0.
+        weighted: whether the cleaned version has weights, which cross-validation on the train set chose, or the user.
 
     Returns:
         None where the cleaned version and the original were not compared.
@@ -145,8 +162,8 @@ def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None, dec
     number = None if wrong is None else (wrong["expected"], wrong["low"])
     leans = any(row["difference"] + LEANS * (row["high"] - row["difference"]) < 0 for row in rows)
     seeds, like_random = min(row["seeds"] for row in rows), _like_random(rows, differences)
-    found = Recommendation("original", outcome, sets, worse, seeds, number, leans, like_random, decided)
-    cleaned = outcome == "better" or (outcome == "no difference" and found.determined and not leans)
+    found = Recommendation("original", outcome, sets, worse, seeds, number, leans, like_random, decided, weighted)
+    cleaned = outcome == "better" or (outcome == "no difference" and (weighted or found.determined) and not leans)
     cleaned = cleaned or (decided > 0 and outcome in ("unchanged", "no difference"))
     return replace(found, version="cleaned") if cleaned else found
 

@@ -53,9 +53,10 @@ def advice_of(audit: Audit) -> Recommendation | None:
     """Return which version of the train set to use; None where the two were not compared."""
     if audit.comparison is None:
         return None
-    cleaning = audit.cleaning
-    decided = 0 if cleaning is None else all_by_people(cleaning.changes, weighted=bool(cleaning.version.get("weighted")))
-    return recommend(audit.comparison.differences, None if audit.suspects is None else audit.suspects.record, decided)
+    cleaning, record = audit.cleaning, None if audit.suspects is None else audit.suspects.record
+    weighted = cleaning is not None and bool(cleaning.version.get("weighted"))
+    decided = 0 if cleaning is None else all_by_people(cleaning.changes, weighted=weighted)
+    return recommend(audit.comparison.differences, record, decided, weighted=weighted)
 
 
 def cleaning_lines(audit: Audit) -> list[str]:

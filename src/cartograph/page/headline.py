@@ -12,7 +12,7 @@ from cartograph.clean.reviewed import Reviewed
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
-from cartograph.page.cleaning_effect import sure_enough
+from cartograph.page.cleaning_effect import advice_of, sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING
@@ -66,7 +66,7 @@ def _doubt(audit: Audit) -> str:
             if read := blind_number(audit):
                 unknown = f"{read}; none is sure enough to change automatically"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
-                unknown += "; each row is weighted by how doubtful its label is"
+                unknown += f"; each row is weighted by how doubtful its label is{_not_recommended(audit)}"
             if not number:
                 return _capital(f"{looked}{unknown}") if looked or read else f"Of {counted(audit.rows, 'label')}, {unknown}"
             return _capital(f"{worth}; {unknown}")
@@ -231,10 +231,18 @@ def _changed(audit: Audit) -> str:
     number, at = sum(by.startswith(RECIPE) for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
         enough = f"{_of_them(sure, len(audit.flagged))} sure enough to drop"
-        return f", {enough}{at}; instead, each row is weighted by how likely its label is right"
+        return f", {enough}{at}; instead, each row is weighted by how likely its label is right{_not_recommended(audit)}"
     if sure and not number:
         return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at} but kept, {_why_kept(audit.cleaning, sure)}"
     return f", {_of_them(number, len(audit.flagged))} sure enough to change automatically{at}"
+
+
+def _not_recommended(audit: Audit) -> str:
+    """Return that the original rows are recommended in place of weighted ones, where retrained models say so, as the end of a clause."""
+    advice = advice_of(audit)
+    if advice is None or advice.version == "cleaned":
+        return ""
+    return ", but retrained models are no better for it, so that the original rows are recommended"
 
 
 def _of_them(number: int, of: int) -> str:

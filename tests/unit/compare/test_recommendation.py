@@ -7,9 +7,9 @@ from cartograph.compare.recommendation import Recommendation, recommend
 from cartograph.compare.versions import DIFFERENCES
 
 
-def advice(*rows: dict[str, object], noise: dict[str, object] | None = None, decided: int = 0) -> Recommendation:
+def advice(*rows: dict[str, object], noise: dict[str, object] | None = None, decided: int = 0, weighted: bool = False) -> Recommendation:
     usual = {"subset": "cleaned", "against": "original", "set": "test", "domain": "id", "rows": 500, "metric": "accuracy", "seeds": 3}
-    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES), noise, decided)
+    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES), noise, decided, weighted=weighted)
     assert found is not None
     return found
 
@@ -48,8 +48,9 @@ def test_cleaned_rows_that_are_measurably_better_in_distribution_are_recommended
     ("noise", "version", "why"),
     [
         (estimate(60, 15), "cleaned", "and it is certain that labels are wrong (at least 15, about 60)."),
-        (estimate(60, 14), "original", "and it is not certain that labels are wrong (at least 14, about 60)."),
-        (estimate(0, 0), "original", "and it is not certain that labels are wrong (at least 0, about 0)."),
+        (estimate(60, 14), "original", "and how many labels are wrong is only loosely known (at least 14, about 60)."),
+        (estimate(60, 0.2), "original", "and perhaps no label is wrong."),
+        (estimate(0, 0), "original", "and perhaps no label is wrong."),
         ({**estimate(60, 40), "calibrated": False}, "original", "and how many labels are wrong cannot be estimated."),
         (None, "original", "and how many labels are wrong cannot be estimated."),
     ],
@@ -76,6 +77,23 @@ def test_where_models_are_probably_worse_wrong_labels_that_are_there_for_sure_do
     )
     assert advice({**probably, "high": 0.005}, noise=estimate(60, 40)).version == "cleaned"
     assert advice(NONE, {**probably, "metric": "macro_f1"}, noise=estimate(60, 40)).version == "original"
+
+
+@pytest.mark.parametrize("noise", [estimate(60, 40), estimate(60, 14), None])
+def test_weights_are_recommended_unless_models_are_worse_for_them(noise: dict[str, object] | None) -> None:
+    found = advice(NONE, noise=noise, weighted=True)
+    assert (found.version, found.outcome) == ("cleaned", "no difference")
+    assert found.sentence == (
+        "Recommended: the weighted rows; weights drop no row and change no label, and models trained on the original ones are neither "
+        "better nor worse measurably on test."
+    )
+    probably = advice({"low": -0.009, "difference": -0.004, "high": 0.0005}, noise=noise, weighted=True)
+    said = "Recommended: the original rows; models trained on the weighted ones are probably worse on test, though not measurably"
+    assert (probably.version, probably.sentence.startswith(said)) == ("original", True)
+    assert ("it is certain that labels are wrong" in probably.sentence) == (noise is not None and probably.determined)
+    assert advice(LOSS, noise=noise, weighted=True).version == "original"
+    assert advice({"low": 0.0, "difference": 0.0, "high": 0.0}, noise=noise, weighted=True).version == "original"
+    assert advice(GAIN, noise=noise, weighted=True).sentence == advice(GAIN, noise=noise).sentence
 
 
 def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:

@@ -148,6 +148,21 @@ def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(aud
     assert line.startswith("Recommended: the original rows; models trained on the cleaned ones are right on the same rows of ")
 
 
+def test_the_head_says_where_weighted_rows_are_not_recommended(audit: Audit) -> None:
+    arms = {"original": {"changed": 0, "difference": 0.0}, "drop": {"changed": 1, "difference": 0.01}}
+    cleaning = Cleaning(CHANGES.empty_table(), {"weighted": True, "changes": 0}, {"arms": arms, "recommended": "down-weight"})
+    suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 0.0, "high": 5.0, "most": 9.0})
+    weighted = "each row is weighted by how likely its label is right"
+    for low, high, version, said in (
+        (-0.02, 0.02, "weighted", f"{weighted};"),
+        (-0.03, -0.01, "original", f"{weighted}, but retrained models are no better for it, so that the original rows are recommended;"),
+    ):
+        rows = difference(domain="id", low=low, difference=(low + high) / 2, high=high)
+        found = replace(compared(audit, rows), suspects=suspects.suspects, cleaning=cleaning)
+        assert said in verdict(found).sentence
+        assert f"Recommended: the {version} rows" in cleaning_lines(found)[0]
+
+
 def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_was_changed(audit: Audit) -> None:
     suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
     kept = "2 rows are suspects, {} sure enough to drop (at 0.8 or more) but kept, {};"
