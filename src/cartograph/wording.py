@@ -90,7 +90,7 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
     'about 130 labels are wrong (95 % CI 40 to 310; to 210 unless errors gather on hard rows)'
     """
     number = about(expected)
-    upper_only = number == "0" or (expected >= _SOME and low < _FAR * expected)
+    upper_only = _upper_only(expected, low)
     high = max(high, 1.0) if upper_only else high
     one = (about(high) if upper_only else number) == "1"
     what = which.replace("labels", "label", 1) if one and which.startswith("labels") else which
@@ -99,6 +99,19 @@ def labels_wrong(expected: float, low: float, high: float, which: str = "labels"
         return f"at most {upper_end(are_wrong, high, scattered)}"
     end, unless = _ends(high, scattered)
     return f"about {number} {are_wrong} (95{_SPACE}% CI {about(low)} to {end}{unless and f'; to {unless}'})"
+
+
+def _upper_only(expected: float, low: float) -> bool:
+    return about(expected) == "0" or (expected >= _SOME and low < _FAR * expected)
+
+
+def wrong_in_short(expected: float, low: float, high: float) -> str:
+    """Return the same as a few numbers, not rounded.
+
+    >>> wrong_in_short(39.6, 17.0, 78.0), wrong_in_short(81.0, 0.0, 450.0)
+    ('about 40 (17 to 78)', 'at most 450')
+    """
+    return f"at most {max(high, 1.0):,.0f}" if _upper_only(expected, low) else f"about {expected:,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def labels_said_wrong(wrong: Mapping[str, float], which: str = "labels") -> str:

@@ -76,8 +76,11 @@ class Recommendation:
         if self.outcome == "unchanged":
             return "Recommended: the original rows; cleaning changed nothing that a model sees."
         if self.outcome == "better":
-            found = f"Recommended: the cleaned rows, on which models are measurably better ({where})"
-            return f"{found}; not so against as many rows drawn at random: fewer rows may be why." if self.like_random else f"{found}."
+            found = f"Recommended: the {self._cleaned()} rows, on which models are measurably better ({where})"
+            if not self.like_random:
+                return f"{found}."
+            chance = "the same weights in random order: uneven" if self.weighted else "as many rows drawn at random: fewer"
+            return f"{found}; not so against {chance} {'weights' if self.weighted else 'rows'} may be why."
         if self.leans and (self.weighted or self.determined):
             certain = f"; it is certain that labels are wrong ({self._known()})" if self.determined else ""
             return (

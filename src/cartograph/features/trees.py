@@ -30,6 +30,9 @@ _RATE, _PENALTY = 0.1, 1.0
 _ROWS_OF_LEAF = (5, 20)
 _FOREST, _FOREST_LEAF, _FOREST_ROWS, _HELD_OUT = 100, 3, 20_000, 60
 
+_ROUNDS, _FEWEST_ROUNDS, _MOST_TREES = 100, 30, 300
+"""Of boosting to compare rows by: scikit-learn's default; of many classes, each of which has a tree a round, fewer."""
+
 
 def out_of_fold_boosting(
     columns: TreeColumns,
@@ -121,8 +124,8 @@ def held_out_forest(columns: TreeColumns, labels: Integers, n_classes: int, weig
 def held_out_boosting(columns: TreeColumns, labels: Integers, n_classes: int, weights: Floats32) -> Floats32:
     """Return the scores of every row by boosted trees that were grown on some of them; else as ``held_out_forest``.
 
-    They are grown at scikit-learn's defaults, as most who train on a table grow them: each tree learns what the others did not, so that
-    wrong labels are learnt that a forest votes down.
+    They are grown at scikit-learn's defaults, as most who train on a table grow them (of more than three classes in fewer rounds): each
+    tree learns what the others did not, so that wrong labels are learnt that a forest votes down.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -134,7 +137,8 @@ def held_out_boosting(columns: TreeColumns, labels: Integers, n_classes: int, we
         out[:, present] = 1.0
         return _centred(np.log(out))
     categorical = columns.categorical if columns.categorical.any() else None
-    model = HistGradientBoostingClassifier(categorical_features=categorical, early_stopping=False, random_state=0)
+    rounds = min(max(_MOST_TREES // len(present), _FEWEST_ROUNDS), _ROUNDS)
+    model = HistGradientBoostingClassifier(max_iter=rounds, categorical_features=categorical, early_stopping=False, random_state=0)
     with threadpool_limits(1, "openmp"):
         model.fit(columns.values[taught], labels[taught], sample_weight=weights[taught])
         out[:, model.classes_] = np.maximum(model.predict_proba(columns.values), _LEAST)

@@ -22,7 +22,7 @@ from cartograph.page.headline import PRECISION
 from cartograph.suspects.how_many import Between, WrongLabels
 from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import SeveralDoubts
-from cartograph.wording import counted
+from cartograph.wording import counted, wrong_in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +160,7 @@ class LabelsAudit:
         """Return the numbers in a line."""
         many = "unknown" if self.between is None else f"{self.between.low:,.0f} to {self.between.high:,.0f}"
         if self.wrong is not None:
-            many = f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+            many = wrong_in_short(self.wrong.expected, self.wrong.low, self.wrong.high)
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
         names = self._rows.names
         of = f"{counted(len(self.measures) // len(names), 'row')} with {counted(len(names), 'label')}"

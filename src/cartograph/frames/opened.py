@@ -130,7 +130,7 @@ def opened(
     labels = [part for name in labels for part in parts_of(name, data.columns)]
     own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
     _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
-    return File("frame", Batch(as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
+    return File("frame", Batch(as_texts(data[[*own, *labels]]), pa.array(np.arange(len(data))))), data
 
 
 def source_of(data: str | Path, form: FileForm) -> Source:

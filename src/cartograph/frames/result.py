@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,9 +21,10 @@ from cartograph.frames.own_types import typed
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.page.headline import on_condition
+from cartograph.schema import WEIGHT
 from cartograph.suspects.among import Among
 from cartograph.suspects.how_many import Between, WrongLabels
-from cartograph.wording import counted
+from cartograph.wording import counted, wrong_in_short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -107,12 +109,18 @@ class FrameAudit:
                 its label is right (``sample_weight`` of scikit-learn); ``auto``: the better of the first two
                 where models on these rows are better for it than for changing nothing, by cross-validation, or no worse and it is clear
                 that labels are wrong (``clean.arms``); weights where models clearly gain more by them, or are better for these alone,
-                and there is no such column yet; else all rows as they are.
+                and there is no such column yet, with a warning that says so; else all rows as they are.
 
         Raises:
             InputError: another recipe, weights where there is a column ``weight``, or an audit of dynamics, which have no columns.
         """
         cleaned = self._cleaned_rows.frame(recipe)
+        if recipe == "auto" and WEIGHT in cleaned and WEIGHT not in self._cleaned_rows.rows.given:
+            warnings.warn(
+                f"no row is dropped and no label changed: the column `{WEIGHT}` says how much each row should count in training "
+                "(sample_weight of scikit-learn); .cleaned('drop-flagged') drops the surest suspects instead.",
+                stacklevel=2,
+            )
         return cleaned if self._rows is None or self._rows.form is None else typed(cleaned)
 
     def changes(self, recipe: Recipe = "auto") -> str:
@@ -145,7 +153,7 @@ class FrameAudit:
         """Return the numbers in a line."""
         many = "unknown" if self.between is None else f"{self.between.low:,.0f} to {self.between.high:,.0f}"
         if self.wrong is not None:
-            many = f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+            many = wrong_in_short(self.wrong.expected, self.wrong.low, self.wrong.high)
         condition = on_condition(self._page).removesuffix(", ")
         many += f" ({condition})" if condition and self.wrong is not None else ""
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""

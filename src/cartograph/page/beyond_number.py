@@ -10,6 +10,7 @@ from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
 from cartograph.page.read_verdict import BEYOND
+from cartograph.statistics.gathered import is_most_assumed
 from cartograph.wording import about, count, counted, cut
 
 _UNRECORDED = "follow from something that no column records"
@@ -42,6 +43,12 @@ def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
         wrong: how many labels are wrong, or between which numbers that lies.
     """
     return "" if wrong["most"] < wrong["high"] + 2 else f"up to {about(wrong['most'])} if nearly all hard rows are wrong"
+
+
+def at_most_a_quarter(high: float, rows: int) -> str:
+    """Return that an interval ends where it is assumed to end, as a sentence that follows it; empty where it ends elsewhere."""
+    ends = "the interval ends at a quarter of them, the most that errors on hard rows are assumed to be"
+    return f" Of {counted(rows, 'label')}, {ends}." if is_most_assumed(high, rows) else ""
 
 
 def outcomes(audit: Audit) -> list[str]:

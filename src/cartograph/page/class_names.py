@@ -50,7 +50,8 @@ def indistinct_sentence(audit: Audit) -> str:
     more = [counted(len(pairs) - _NAMED, "more pair", "more pairs")] if len(pairs) > _NAMED else []
     return (
         f"Models tell {listing([*each, *more])} hardly better than by chance: labels of one that should be the other are not found. "
-        f"If they mean the same, make them one class; else what tells them apart is not in what is read{_maybe_wrong(audit, pairs)}."
+        "If they mean the same, make them one class; if not, very many of their labels have been swapped, or what tells them apart is not "
+        f"in what is read{_maybe_wrong(audit, pairs)}."
     )
 
 

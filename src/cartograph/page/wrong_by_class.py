@@ -55,7 +55,7 @@ def most_often(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     named = []
     for pair in found[:_NAMED]:
         given, true = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
-        named.append(f"{given} should be {true} (about {about(pair['expected'])})")
+        named.append(f"`{given}` should be `{true}` (about {about(pair['expected'])})")
     return [f"Most often, {' and '.join(named)}."]
 
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 _SHARE, _OF_ALL = 0.7, 0.25
 
 
+def is_most_assumed(high: float, rows: int) -> bool:
+    """Return whether an interval ends at the share of all rows that errors on hard rows are assumed to be at most (``if_gathered``).
+
+    >>> is_most_assumed(250.0, 1000), is_most_assumed(249.0, 1000)
+    (True, False)
+    """
+    return abs(high - _OF_ALL * rows) < 0.5
+
+
 def if_gathered(expected: float, scattered: float, most: float, rows: int) -> float:
     """Return how many labels may be wrong if errors gather on hard rows.
 

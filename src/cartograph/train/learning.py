@@ -95,10 +95,10 @@ class Learning:
         if self.called:
             most = self.attempts[-1].epochs
             # With those of the attempt before it had not learnt yet.
-            fewer = f"more than {self.attempts[-2].epochs} and less than {most}" if len(self.attempts) > 1 else f"less than {most}"
+            fewer = f"{self.attempts[-2].epochs + 1} to {most - 1} epochs" if len(self.attempts) > 1 else f"fewer than {most} epochs"
             return (
                 f"The suspects are by models that did not see the row, and hold all the same. For a map that shows hard rows, audit with "
-                f"fewer epochs, {fewer} ({_CALLED}), or in a workspace with train.folds at 5."
+                f"{fewer} ({_CALLED}), or in a workspace with train.folds at 5."
             )
         if self.folds:
             others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"

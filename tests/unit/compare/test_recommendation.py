@@ -93,7 +93,8 @@ def test_weights_are_recommended_unless_models_are_worse_for_them(noise: dict[st
     assert ("it is certain that labels are wrong" in probably.sentence) == (noise is not None and probably.determined)
     assert advice(LOSS, noise=noise, weighted=True).version == "original"
     assert advice({"low": 0.0, "difference": 0.0, "high": 0.0}, noise=noise, weighted=True).version == "original"
-    assert advice(GAIN, noise=noise, weighted=True).sentence == advice(GAIN, noise=noise).sentence
+    better = "Recommended: the weighted rows, on which models are measurably better (test)."
+    assert advice(GAIN, noise=noise, weighted=True).sentence == better
 
 
 def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:
@@ -121,6 +122,11 @@ def test_a_gain_that_as_many_random_rows_have_too_is_said_to_be_so() -> None:
     assert not beyond.like_random and beyond.sentence.endswith("measurably better (test).")
     both = advice(GAIN, {**GAIN, "metric": "macro_f1"}, {**NONE, "against": "random"}, {**GAIN, "against": "random", "metric": "macro_f1"})
     assert not both.like_random, "by one metric it is more than chance removes"
+    weights = advice(GAIN, {**NONE, "against": "random"}, weighted=True).sentence
+    assert weights == (
+        "Recommended: the weighted rows, on which models are measurably better (test); not so against the same weights in random order: "
+        "uneven weights may be why."
+    )
     assert not advice(GAIN).like_random and not advice(NONE, {**NONE, "against": "random"}).like_random
 
 

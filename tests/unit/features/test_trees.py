@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from cartograph.data.folds import assign_folds
 from cartograph.features.tables import TreeColumns, tree_columns
@@ -77,6 +80,24 @@ def test_a_forest_learns_from_the_rows_with_weight_and_by_heart() -> None:
     right = [np.mean(own.argmax(axis=1)[200:] == labels[200:]) for own in (heard, unheard)]
     assert (heard.argmax(axis=1)[:200] == turned[:200]).all() and right[1] > right[0]
     assert held_out_forest(columns, labels, 3, np.zeros(300, np.float32)).max() == 0
+
+
+def test_of_many_classes_boosted_trees_to_compare_rows_by_are_grown_in_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sklearn.ensemble
+
+    rounds: list[int] = []
+
+    class Counted(sklearn.ensemble.HistGradientBoostingClassifier):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            rounds.append(self.max_iter)
+            self.set_params(max_iter=1)
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", Counted)
+    columns = TreeColumns(np.arange(240.0)[:, None], np.array([False]))
+    for n_classes in (2, 3, 5, 40):
+        held_out_boosting(columns, np.arange(240) % n_classes, n_classes, np.ones(240, np.float32))
+    assert rounds == [100, 100, 60, 30]
 
 
 def test_boosted_trees_learn_from_the_rows_with_weight_and_learn_wrong_labels() -> None:

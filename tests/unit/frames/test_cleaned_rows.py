@@ -100,7 +100,8 @@ def test_weights_keep_all_rows_and_say_how_much_each_counts(
 def test_where_no_number_is_known_rows_are_weighted_if_models_are_measurably_better_for_it() -> None:
     frame = reviews(0.7, 3, 180)
     found, wrong = findings(frame), frame["label"] != frame["truth"]
-    weighted = found.cleaned()
+    with pytest.warns(UserWarning, match="no row is dropped and no label changed: the column `weight` says how much each row should count"):
+        weighted = found.cleaned()
     assert found.wrong is None and weighted.drop(columns="weight").equals(frame)
     assert weighted["weight"][wrong].mean() < weighted["weight"][~wrong].mean() / 2
     assert found.changes().endswith("likelier wrong than right), since models are better for that, by cross-validation")

@@ -55,6 +55,11 @@ def test_what_was_found_is_said_in_the_sentences_of_the_page(found: FrameAudit, 
     assert len(recorded.verdict[0]) > 10
 
 
+def test_the_page_counts_the_rows_of_a_frame_as_iloc_does(frame: pd.DataFrame, found: FrameAudit) -> None:
+    shown = found._page.examples
+    assert frame["text"].iloc[shown["row"].to_numpy()].tolist() == shown["text"].to_pylist()
+
+
 def test_rows_that_are_surely_wrong_leave_and_the_others_keep_all_columns(frame: pd.DataFrame, found: FrameAudit) -> None:
     sure = found.suspects.index[found.suspects["probability"] >= 0.8]
     assert len(sure) > 15 and set(sure) <= set(range(0, 800, 16))

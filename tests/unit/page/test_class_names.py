@@ -16,7 +16,8 @@ def test_classes_that_are_not_told_apart_are_named(audit: Audit) -> None:
     sentence = indistinct_sentence(found)
     assert sentence == (
         f"Models tell `{one}` from `{other}` hardly better than by chance: labels of one that should be the other are not found. "
-        "If they mean the same, make them one class; else what tells them apart is not in what is read."
+        "If they mean the same, make them one class; if not, very many of their labels have been swapped, or what tells them apart is not "
+        "in what is read."
     )
     assert sentence in verdict(found).lines
     assert indistinct_sentence(with_suspects(audit)) == indistinct_sentence(audit) == ""

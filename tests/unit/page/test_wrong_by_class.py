@@ -29,7 +29,7 @@ def test_a_line_for_each_pair_of_classes_with_its_interval(audit: Audit) -> None
         (names[0], names[1], 2, "0 to 9", 2.2 / rows[0], 30),
     ]
     assert most_often(estimated, PAIRS) == [
-        f"Most often, {names[1]} should be {names[0]} (about 12) and {names[0]} should be {names[1]} (about 2)."
+        f"Most often, `{names[1]}` should be `{names[0]}` (about 12) and `{names[0]}` should be `{names[1]}` (about 2)."
     ]
     section = suspects_section(estimated)
     assert section is not None and table in section.blocks and "Most often, " in section.lead
@@ -49,7 +49,8 @@ def test_of_a_class_that_the_models_do_not_know_it_is_not_said_what_it_should_be
     table, names = wrong_by_class(estimated), audit.info.labels
     assert table is not None and [line[:2] for line in table.cells] == [(names[0], names[1])]
     assert most_often(estimated, PAIRS) == []
-    assert most_often(estimated, [PAIRS[0], {**PAIRS[1], "expected": 7.0}]) == [f"Most often, {names[0]} should be {names[1]} (about 7)."]
+    said = f"Most often, `{names[0]}` should be `{names[1]}` (about 7)."
+    assert most_often(estimated, [PAIRS[0], {**PAIRS[1], "expected": 7.0}]) == [said]
 
 
 def test_of_many_pairs_the_most_frequent_are_listed(audit: Audit) -> None:

@@ -70,10 +70,10 @@ def test_a_call_names_its_own_argument() -> None:
     assert stuck.endswith("hold all the same; for the map, choose another train.model in a workspace.")
     tried = Learning([LAST, replace(LAST, epochs=128, accuracy=0.6)], 0.65, None, "not learnt", open=True, called=True).sentence
     assert "Many labels may be wrong, or not follow from the rows; else audit them with more than 128 epochs (--epochs" in tried
-    below = "audit with fewer epochs, less than 8 (--epochs of the command, epochs of cartograph.audit), or"
+    below = "audit with fewer than 8 epochs (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
     twice = Learning([LAST, replace(LAST, epochs=16, accuracy=0.99)], 0.65, 0.6, "by heart", open=True, called=True).sentence
-    assert "fewer epochs, more than 8 and less than 16 (--epochs" in twice
+    assert "audit with 9 to 15 epochs (--epochs" in twice
     assert called("by heart", replace(LAST, accuracy=0.99)).startswith("The model knows its rows by heart: it is right on 99 %")
     assert called("by heart", replace(LAST, accuracy=0.46)).startswith(
         "The model knows its rows far better than others: it is right on 46 %"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
-from cartograph.page.beyond_number import if_all_hard_rows
+from cartograph.page.beyond_number import at_most_a_quarter, if_all_hard_rows
 from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
@@ -125,7 +125,9 @@ def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if ends is None or blind_number(audit):
         return []
     of, most = "all labels" if audit.reviewed is None else "the labels that nobody looked at", if_all_hard_rows(ends)
-    return [f"How many of {of} are wrong: {between_ends(ends['low'], ends['high'], ends['scattered'])}{most and f', {most}'}."]
+    assumed = at_most_a_quarter(ends["high"], audit.rows // audit.labels_a_row) if audit.reviewed is None else ""
+    said = f"{between_ends(ends['low'], ends['high'], ends['scattered'])}{most and f', {most}'}"
+    return [f"How many of {of} are wrong: {said}.{assumed}"]
 
 
 def _measured(audit: Audit, what: str) -> list[str]:
@@ -162,7 +164,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         as_models_see = audit.reviewed is None and not blind_number(audit)
         if as_models_see:
             if more := if_all_hard_rows(wrong):
-                sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.")
+                assumed = at_most_a_quarter(wrong["high"], audit.rows // audit.labels_a_row)
+                sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.{assumed}")
             sentences.append("Errors that follow a rule are not in it: models learn them.")
             sentences += _measured(audit, "all of them")
             sentences += most_often(audit, wrong.get("pairs", ()))

@@ -43,7 +43,10 @@ def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audi
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
     counted = suspects_section(with_suspects(audit, calibrated=True, wrong=wrong))
     assert counted is not None and block_of(counted, SuspectTable).calibrated
-    assert "It is up to 9 if nearly all hard rows are wrong: 9 labels the models do not predict." in counted.lead
+    assert "It is up to 9 if nearly all hard rows are wrong: 9 labels the models do not predict. Errors" in counted.lead
+    quarter = {"expected": 1.0, "low": 0.5, "high": 2.0, "most": 9.0}
+    ends = "labels the models do not predict. Of 8 labels, the interval ends at a quarter of them, the most that errors on hard rows are "
+    assert f"{ends}assumed to be. Errors" in suspects_section(with_suspects(audit, calibrated=True, wrong=quarter)).lead
     for section, what in ((ranked, "it"), (counted, "all of them")):
         assert f"`python -m tasks review --blind` measures {what}, on rows drawn at random" in section.lead
     library = replace(audit, how_made=replace(audit.how_made, command="cartograph audit rows.csv"))
