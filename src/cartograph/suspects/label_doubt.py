@@ -187,7 +187,11 @@ def label_doubt(
 
 
 def _of_each_class(found: Doubt, known: Floats, given: Integers, number: Integers, indistinct: tuple[tuple[int, int], ...]) -> Doubt:
-    """Return the doubt of labels of which some were counted as one, for each class; between those nothing is known."""
+    """Return the doubt of labels of which some were counted as one, for each class; between those hardly anything is known.
+
+    So that rows of which models rather hold the other one for right do not rank behind all others, they are doubted as much as labels are
+    on average, times its share: little enough not to be listed.
+    """
     single = np.flatnonzero(np.bincount(number)[number] == 1)
     class_of = {int(number[label]): int(label) for label in single}
     pairs = [pair for pair in found.pairs if pair.given in class_of and pair.true in class_of]
@@ -195,9 +199,12 @@ def _of_each_class(found: Doubt, known: Floats, given: Integers, number: Integer
     # What is next: a class that is full of the other's rows looks just like it.
     next_to = in_smaller(given, indistinct)
     apart = np.where(next_to[:, None], np.where(np.arange(known.shape[1]) == given[:, None], -1.0, known), others)
+    together = np.where(number[given][:, None] == number, known, 0.0).sum(axis=1)
+    of_another = 1.0 - known[np.arange(len(given)), given] / np.maximum(together, LEAST)
+    score = np.maximum(found.score, min(float(found.score.mean()), NEXT) * of_another)
     return replace(
         found,
-        score=np.where(next_to, np.maximum(found.score, NEXT), found.score),
+        score=np.where(next_to, np.maximum(score, NEXT), score),
         suggested=apart.argmax(axis=1).astype(np.int32),
         transition=None if found.transition is None else spread(found.transition, number, given),
         pairs=tuple(replace(pair, given=class_of[pair.given], true=class_of[pair.true]) for pair in pairs),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cartograph import average_precision
 from cartograph.data.arrays import Integers
 from cartograph.suspects import label_doubt as doubting
 from cartograph.suspects.committee import committee_scores
@@ -86,3 +87,17 @@ def test_what_is_said_of_classes_that_count_as_one_is_said_of_each() -> None:
     assert doubt.transition[3, 4] == doubt.transition[4, 3] == 0.0 and doubt.transition[0, 3] > 0
     assert not np.isin(doubt.suggested[true >= 3], [3, 4]).any() and (doubt.suggested != true).all()
     assert all({pair.given, pair.true} <= {0, 1, 2} for pair in doubt.pairs)
+
+
+def test_labels_swapped_between_classes_that_are_hardly_told_apart_do_not_rank_last() -> None:
+    rng = np.random.default_rng(5)
+    true = np.repeat([0, 1, 2], [600, 300, 300])
+    wrong = (true > 0) & (rng.random(1200) < 0.25)
+    odd = (true == 0) & (rng.random(1200) < 0.1)
+    given = np.where(odd, 1, np.where(wrong, 3 - true, true))
+    tilt = np.where(true == 2, 0.02, -0.02) + rng.normal(0.0, 0.1, 1200)
+    shares = np.stack([np.full(1200, 0.1), 0.45 - tilt, 0.45 + tilt], axis=1)
+    shares[true == 0] = [0.9, 0.05, 0.05]
+    doubt = doubting.label_doubt(shares, given)
+    assert doubt.indistinct == ((1, 2),) and not (doubt.score[~odd] >= 0.5).any()
+    assert average_precision(wrong[~odd], doubt.score[~odd]) > 0.2 > 1.4 * wrong.mean()
