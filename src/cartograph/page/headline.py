@@ -252,7 +252,7 @@ def _of_them(number: int, of: int) -> str:
 
 
 def sure_suspects(audit: Audit) -> str:
-    """Return how many suspects are sure enough to change without a person, and from which probability on, as a clause."""
+    """Return how many suspects are sure enough to drop without a person, and from which probability on, as a clause."""
     assert audit.suspects is not None
     precision = _precision(audit)
     likely = audit.suspects.rows["probability"].to_numpy()[audit.flagged] >= precision
@@ -262,8 +262,7 @@ def sure_suspects(audit: Audit) -> str:
     halved = np.flatnonzero(np.bincount(given[likely], minlength=len(rows)) > most * rows)
     likely &= ~np.isin(given, [*audit.unknown, *halved.tolist()])
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
-    gained = " if models are better for it, or no worse and labels are certainly wrong" if number else ""
-    return f"{_of_them(number, len(audit.flagged))} sure enough to change automatically{_at(audit)}{gained}"
+    return f"{_of_them(number, len(audit.flagged))} sure enough to drop{_at(audit)}"
 
 
 def _precision(audit: Audit) -> float:

@@ -161,12 +161,9 @@ def test_it_counts_the_wrong_the_listed_and_those_sure_enough_to_change(audit: A
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
     found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
     start = "About 3 of 8 labels are wrong (95\u00a0% CI 1 to 5); 3 rows are suspects, "
-    assert headline(found).startswith(
-        f"{start}2 of them sure enough to change automatically (at 0.8 or more) if models are better for it, or no worse and labels are "
-        "certainly wrong; "
-    )
+    assert headline(found).startswith(f"{start}2 of them sure enough to drop (at 0.8 or more); ")
     strict = replace(found, how_made=replace(found.how_made, parameters={"clean": {"precision": 0.999}}))
-    assert headline(strict).startswith(f"{start}none of them sure enough to change automatically (clean.precision: 0.999); ")
+    assert headline(strict).startswith(f"{start}none of them sure enough to drop (clean.precision: 0.999); ")
     left = replace(found, how_made=replace(found.how_made, parameters={"clean": {"max_class_change": 0.1}}))
     assert headline(left).startswith(f"{start}none of them sure enough"), "too many rows of both classes would go"
 

@@ -154,7 +154,7 @@ def test_a_class_that_is_suspect_row_for_row_is_named_and_its_rows_are_not_sure_
     assert not any("do not know" in line for line in verdict(with_suspects(twice, flagged=tuple(rare))).lines)
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.0}
     sentence = verdict(with_suspects(audit, flagged=tuple(rare), calibrated=True, wrong=wrong)).sentence
-    assert "none of them sure enough to change automatically" in sentence
+    assert "none of them sure enough to drop" in sentence
     place = audit.examples.schema.get_field_index("label")
     single = replace(
         audit, examples=audit.examples.set_column(place, audit.examples.schema.field("label"), pa.array([1, *([0] * 7)], pa.int32()))
