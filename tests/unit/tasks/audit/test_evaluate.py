@@ -277,7 +277,9 @@ def test_changes_that_people_alone_made_are_told_apart(tmp_path: Path) -> None:
         entries = [{"uid": f"u{row}", "what": "drop", "from": "a", "to": None, "why": "", "by": one} for row, one in enumerate(by)]
         pq.write_table(pa.Table.from_pylist(entries, CHANGES), tmp_path / "changes.parquet")
         (tmp_path / "version.json").write_text(json.dumps({"weighted": weighted}))
-        return evaluate._decided({f"data/clean/{name}": tmp_path / name for name in ("changes.parquet", "version.json")})
+        inputs = {f"data/clean/{name}": tmp_path / name for name in ("changes.parquet", "version.json")}
+        assert evaluate._weighted(inputs) == weighted and not evaluate._weighted({})
+        return evaluate._decided(inputs)
 
     assert (changed("Ann", "Bob"), changed("Ann", "recipe relabel"), changed("Ann", weighted=True), evaluate._decided({})) == (2, 0, 0, 0)
     assert {"data/clean/changes.parquet", "data/clean/version.json"} <= set(
