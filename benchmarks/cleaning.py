@@ -32,7 +32,6 @@ import argparse
 import csv
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +44,7 @@ import numpy as np  # noqa: E402
 from cleanlab_peer import issues, peer_version  # noqa: E402
 from label_sets import plant as plant_by_annotators  # noqa: E402
 from real_data import DATA  # noqa: E402
+from retrained_models import bow, linear, narrow, penalty, preferred  # noqa: E402
 
 TUNED = ("trec", "reviews")
 FILES = {
@@ -59,7 +59,6 @@ VERSIONS = ("original", "dropped", "relabelled", "weighted", "recommended", "cle
 ARMS = {"original": "original", "drop": "dropped", "relabel": "relabelled", "down-weight": "weighted"}
 RARE = ("trec NUM", "trec HUM", "customer often", "subj often", "sst2")
 FOLDS, C, TEST_ROWS, TRAIN_ROWS, RARE_ROWS = 5, "10", 2_500, 5_000, 4_000
-TUNED_C, TUNED_FOLDS = (0.3, 1.0, 3.0, 10.0, 30.0), 3
 PRECISION, RELABEL_ABOVE = 0.8, 0.9
 
 
@@ -164,63 +163,6 @@ def arms_of(
     return ways, choice, np.asarray(committee.probabilities)
 
 
-def linear(features: Any, labels: np.ndarray, weights: np.ndarray, test: Any, n_classes: int, c: float) -> np.ndarray:
-    """Return what a linear model trained on these rows predicts."""
-    from sklearn.linear_model import LogisticRegression
-
-    known = np.unique(labels)
-    wanted = known[1:] if n_classes == 2 else known
-    scores = np.full((test.shape[0], n_classes), -np.inf)
-    for label in wanted:
-        model = LogisticRegression(C=c, solver="liblinear", random_state=0)
-        scores[:, label] = model.fit(features, labels == label, sample_weight=weights).decision_function(test)
-    if n_classes == 2:
-        return (scores[:, 1] > 0).astype(int)
-    return scores.argmax(axis=1)
-
-
-def preferred(features: Any, labels: np.ndarray, weights: np.ndarray, n_classes: int, seed: int) -> float:
-    """Return the C under which these rows, weighted and labelled as they are, are predicted best in folds."""
-    fold = np.random.default_rng(seed).permutation(len(labels)) % TUNED_FOLDS
-
-    def hits(c: float) -> float:
-        right = 0.0
-        for held in (fold == part for part in range(TUNED_FOLDS)):
-            predicted = linear(narrow(features[~held]), labels[~held], weights[~held], narrow(features[held]), n_classes, c)
-            right += float((weights[held] * (predicted == labels[held])).sum())
-        return right
-
-    return max(TUNED_C, key=hits)
-
-
-def bow(texts: list[str], labels: np.ndarray, weights: np.ndarray, test: list[str], classes: list[str], seed: int) -> np.ndarray:
-    """Return what the project's bag of words, trained on these rows, predicts."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from cartograph.dynamics.epoch_files import logits_of
-    from cartograph.schema import DatasetInfo, examples_schema
-    from cartograph.train.fit import fit
-    from cartograph.train.recipe import Recipe
-
-    def rows(name: str, domain: Any, own: list[str], ids: np.ndarray) -> pa.Table:
-        info = DatasetInfo(name, domain, "single", ("text",), (), tuple(classes))
-        columns = [[f"{row:06}" for row in range(len(own))], own, ids.astype(np.int32), ["b"] * len(own), np.arange(1, len(own) + 1)]
-        return pa.table(columns, schema=examples_schema(info))
-
-    train = rows("train", "train", texts, labels).append_column("weight", pa.array(weights.astype(np.float32)))
-    with tempfile.TemporaryDirectory() as folder:
-        recipe = Recipe(seed=seed, threads=1, device="cpu", evaluate="end")
-        fitted = fit(recipe, train, {"test": rows("test", "id", test, np.zeros(len(test)))}, folder)
-        return logits_of(pq.read_table(fitted.predictions / "test.parquet").sort_by("uid")).argmax(axis=1)
-
-
-def narrow(features: Any) -> Any:
-    """Return a sparse matrix with the indices that scikit-learn reads."""
-    features.indices, features.indptr = features.indices.astype(np.int32), features.indptr.astype(np.int32)
-    return features
-
-
 class Split(NamedTuple):
     """A set divided by seed, with class probabilities of the train rows by models of their true labels."""
 
@@ -305,8 +247,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", help=f"comma-separated (default: {','.join(FILES)}; with --rare {','.join(RARE)})")
     parser.add_argument("--seeds", default="1,2,3", help="comma-separated (default: 1,2,3)")
-    parser.add_argument("--bow", action="store_true", help="retrain the project's bag of words in place of a linear model")
-    parser.add_argument("--c", default=C, help=f"inverse penalty of the linear model, or `tuned` (default: {C})")
+    models = parser.add_mutually_exclusive_group()
+    models.add_argument("--bow", action="store_true", help="retrain the project's bag of words in place of a linear model")
+    models.add_argument("--c", default=C, type=penalty, help=f"inverse penalty of the linear model, or `tuned` (default: {C})")
     parser.add_argument("--rare", action="store_true", help="sets of a rare class against all others, with macro-F1")
     parser.add_argument("--shares", default="0,0.05,0.2", help="shares of wrong labels to plant (default: 0,0.05,0.2)")
     parser.add_argument("--output", type=Path, help="also write the table to this file")

@@ -4,7 +4,7 @@
 
 A thousand rows of a set; half of the rows of its largest class that has at most four in ten rows get another name, by lot, and of all rows
 none or every tenth another class's label. The other name is not counted as wrong. The committee reads words and characters, as an audit
-does; beside it, the same without setting apart classes that are hardly told apart (`suspects.one_class_to_models`). cleanlab gets
+does; beside it, the same without setting apart classes that are hardly distinguished (`suspects.one_class_to_models`). cleanlab gets
 cross-validated logistic regressions on the same features, and the better of its two scores, chosen with the truth in hand; its list is that
 of `find_label_issues`.
 """

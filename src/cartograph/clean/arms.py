@@ -209,14 +209,14 @@ def _mean_recall(given: Integers, right: Floats, hits: Bools, n_classes: int) ->
 
 
 def _lost(given: Integers, right: Floats, before: Bools, after: Bools, n_classes: int) -> int | None:
-    """Return the first class that models recognise in the original and hardly at all under an arm; None if there is none."""
+    """Return the first class that models recognise in the original and hardly at all under an arm; None if there is no such class."""
     was, still = (np.bincount(given, weights=right * hits, minlength=n_classes) for hits in (before, after))
     classes = np.flatnonzero((was >= RECOGNISED) & (still < LOST * was))
     return int(classes[0]) if len(classes) else None
 
 
 def _lost_reason(lost: Mapping[Arm, int | None], classes: Sequence[str]) -> str:
-    """Return why none of the arms is recommended if all of them lose a class, naming that of the first; empty if there are none."""
+    """Return why none of the arms is recommended if all of them lose a class, naming that of the first; empty if no class is lost."""
     return "".join(
         f"{_JUDGED}, models no longer recognise `{cut(classes[label], 40)}` after every way of cleaning."
         for label in [label for label in lost.values() if label is not None][:1]

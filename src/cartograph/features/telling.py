@@ -30,7 +30,7 @@ NEARLY_ALL = 0.8
 """Share of the rows from which on wrong labels would hide behind these words. Below it they may as well be what the classes are about: a
 word per class tells 57 % of manual pages by section, and 28 of them labelled wrongly are found and counted as 31 (9 to 88)."""
 
-TOLD, BEYOND = 0.9, 10.0
+PREDICTED, BEYOND = 0.9, 10.0
 """How far above the largest class's share a column alone predicts the labels, as a part of what is left there, and how many times as many
 rows the others together must get wrong, so that it was likelier made from the labels, and these changed since, than measured. Of 143 public
 tables as they are no column is so but some that tell all labels exactly; ten times is next to nothing, eight the most of the others."""
@@ -145,8 +145,8 @@ def telling_columns(table: pa.Table) -> list[str]:
 def nearly_telling_column(table: pa.Table) -> Telling:
     """Return the feature that alone predicts nearly all labels, where all others together get ten times as many wrong; none elsewhere.
 
-    Such a column was likely made from the labels, some of which were changed since (``TOLD``, ``BEYOND``). Of 4,000 evenly spread rows at
-    most; what the others predict is found by a forest that did not see the rows, which is grown only where a column may be one.
+    Such a column was likely made from the labels, some of which were changed since (``PREDICTED``, ``BEYOND``). Of 4,000 evenly spread rows
+    at most; what the others predict is found by a forest that did not see the rows, which is grown only where a column may be one.
 
     Args:
         table: a set (``schema.examples_schema``).
@@ -163,7 +163,7 @@ def nearly_telling_column(table: pa.Table) -> Telling:
     hits = [_hits(column, labels, feature.kind) for column, feature in zip(columns, features, strict=True)]
     best, most = int(np.argmax(hits)), int(np.bincount(labels).max())
     missed = len(labels) - hits[best]
-    if hits[best] - most < TOLD * (len(labels) - most):
+    if hits[best] - most < PREDICTED * (len(labels) - most):
         return Telling([])
     others = _foreseen([column for place, column in enumerate(columns) if place != best], labels) if len(columns) > 1 else most
     if len(labels) - others < BEYOND * max(missed, 1):

@@ -45,10 +45,10 @@ def if_all_hard_rows(wrong: Mapping[str, float]) -> str:
     return "" if wrong["most"] < wrong["high"] + 2 else f"up to {about(wrong['most'])} if nearly all hard rows are wrong"
 
 
-def at_most_a_quarter(high: float, rows: int) -> str:
+def at_most_a_quarter(high: float, labels: int) -> str:
     """Return that an interval ends where it is assumed to end, as a sentence that follows it; empty where it ends elsewhere."""
     ends = "the interval ends at a quarter of them, the most that errors on hard rows are assumed to be"
-    return f" Of {counted(rows, 'label')}, {ends}." if is_most_assumed(high, rows) else ""
+    return f" Of {counted(labels, 'label')}, {ends}." if is_most_assumed(high, labels) else ""
 
 
 def outcomes(audit: Audit) -> list[str]:

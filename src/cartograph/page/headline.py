@@ -242,7 +242,8 @@ def _not_recommended(audit: Audit) -> str:
     advice = advice_of(audit)
     if advice is None or advice.version == "cleaned":
         return ""
-    return ", but retrained models are no better for it, so that the original rows are recommended"
+    found = "worse" if advice.outcome == "worse" else "no better"
+    return f", but retrained models are {found} for it, so that the original rows are recommended"
 
 
 def _of_them(number: int, of: int) -> str:

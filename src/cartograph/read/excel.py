@@ -61,7 +61,7 @@ def sheet_named(path: str | Path) -> tuple[str, str | None]:
 
 
 def other_sheets(source: Source) -> str:
-    """Return how to name another sheet of a workbook of which none was named, as the end of a sentence; nothing where there is none."""
+    """Return how to name another sheet of a workbook of which none was named, as the end of a sentence; nothing where there is no other."""
     from openpyxl import load_workbook
 
     if source.split is not None or not source.path.lower().endswith(SUFFIXES):

@@ -22,7 +22,7 @@ def if_gathered(expected: float, scattered: float, most: float, rows: int) -> fl
     true number in 394 of 425 (in 356 up to ``scattered``), and in 93 of 98 (81) of eleven other sets of texts.
 
     Args:
-        expected: how many labels are wrong, by estimate; 0 where there is none.
+        expected: how many labels are wrong, by estimate; 0 where it cannot be estimated.
         scattered: upper end if they do not gather there.
         most: how many labels the models do not predict, at least ``scattered``.
         rows: how many rows there are.

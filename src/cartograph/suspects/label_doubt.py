@@ -108,7 +108,7 @@ class Doubt:
             classes are too many.
         labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
         stretches: of the file, whose labels are doubted more than those of the others (``careless``).
-        indistinct: pairs of classes that are told apart hardly better than chance, so that they are doubted as one.
+        indistinct: pairs of classes that are distinguished hardly better than chance, so that they are doubted as one.
     """
 
     score: Floats
@@ -215,7 +215,7 @@ def _of_each_class(found: Doubt, known: Floats, given: Integers, number: Integer
 def _doubt(
     weighed: GivenLabels, *, alike: bool, apart: bool, rare_first: bool, labellers: Integers | None, order: Integers | None
 ) -> Doubt:
-    """Return what ``label_doubt`` does, of classes that are told apart."""
+    """Return what ``label_doubt`` does, of classes that are distinguished."""
     given, known = weighed.labels, weighed.probabilities
     entropy = entropy_of(given)
     explained = explained_share(known[np.arange(len(given)), given], entropy)

@@ -21,15 +21,15 @@ from cartograph.data.components import components
 from cartograph.statistics.rank_area import error_by_chance, rank_area
 
 _BELOW, _SURELY_BELOW, _CONFUSED, _FEWEST = 0.57, 0.65, 0.15, 5
-"""Area under the ROC curve below which two classes are not told apart, and below which it is with two standard errors more (where 30 % of
-one are labelled as the other it is .8, and .6 where 40 % of either are); share of their rows, at the least, that are predicted as the other
+"""Area under the ROC curve below which two classes are not distinguished, and below which it is with two standard errors more (where 30 %
+of one are labelled as the other it is .8, and .6 where 40 % of either are); share of their rows, at the least, that are predicted as the other
 one; and fewest rows of either, and predicted so."""
 
 _SMALLER = 0.5
 """How many times as many rows as the other a class that is far smaller may have."""
 
 _MOST = 0.6
-"""Share of the rows above which classes that are not told apart are no exception."""
+"""Share of the rows above which classes that are not distinguished are no exception."""
 
 
 def not_told_apart(probabilities: Floats, given: Integers) -> tuple[tuple[int, int], ...]:
@@ -76,7 +76,7 @@ def in_smaller(given: Integers, pairs: tuple[tuple[int, int], ...]) -> Bools:
 
 
 def as_one(n_classes: int, pairs: tuple[tuple[int, int], ...]) -> Integers:
-    """Return a number for each class, from 0 on, equal for classes that are not told apart, even through others, ``(n_classes,)``.
+    """Return a number for each class, from 0 on, equal for classes that are not distinguished, even through others, ``(n_classes,)``.
 
     >>> as_one(4, ((1, 2),)).tolist(), as_one(3, ()).tolist()
     ([0, 1, 1, 2], [0, 1, 2])

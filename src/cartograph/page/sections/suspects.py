@@ -125,7 +125,7 @@ def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if ends is None or blind_number(audit):
         return []
     of, most = "all labels" if audit.reviewed is None else "the labels that nobody looked at", if_all_hard_rows(ends)
-    assumed = at_most_a_quarter(ends["high"], audit.rows // audit.labels_a_row) if audit.reviewed is None else ""
+    assumed = at_most_a_quarter(ends["high"], audit.rows) if audit.reviewed is None else ""
     said = f"{between_ends(ends['low'], ends['high'], ends['scattered'])}{most and f', {most}'}"
     return [f"How many of {of} are wrong: {said}.{assumed}"]
 
@@ -164,7 +164,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         as_models_see = audit.reviewed is None and not blind_number(audit)
         if as_models_see:
             if more := if_all_hard_rows(wrong):
-                assumed = at_most_a_quarter(wrong["high"], audit.rows // audit.labels_a_row)
+                assumed = at_most_a_quarter(wrong["high"], audit.rows)
                 sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.{assumed}")
             sentences.append("Errors that follow a rule are not in it: models learn them.")
             sentences += _measured(audit, "all of them")
