@@ -22,8 +22,8 @@ from cartograph.statistics.rank_area import error_by_chance, rank_area
 
 _BELOW, _SURELY_BELOW, _CONFUSED, _FEWEST = 0.57, 0.65, 0.15, 5
 """Area under the ROC curve below which two classes are not distinguished, and below which it is with two standard errors more (where 30 %
-of one are labelled as the other it is .8, and .6 where 40 % of either are); share of their rows, at the least, that are predicted as the other
-one; and fewest rows of either, and predicted so."""
+of one are labelled as the other it is .8, and .6 where 40 % of either are); share of their rows, at the least, that are predicted as the
+other one; and fewest rows of either, and predicted so."""
 
 _SMALLER = 0.5
 """How many times as many rows as the other a class that is far smaller may have."""
