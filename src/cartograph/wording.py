@@ -143,6 +143,16 @@ def between_ends(low: float, high: float, scattered: float | None) -> str:
     return f"{about(low)} to {end} (95{_SPACE}% CI{unless and f'; to {unless}'})"
 
 
+def between_wrong(which: str, low: float, high: float, scattered: float | None) -> str:
+    """Return that the number of wrong labels lies in such an interval; ``which``: labels are wrong.
+
+    >>> between_wrong("are wrong", 0, 150, 110).replace(chr(160), " ")
+    '0 to 150 are wrong (95 % CI; to 110 unless errors gather on hard rows)'
+    """
+    end, unless = _ends(high, scattered)
+    return f"{about(low)} to {end} {which} (95{_SPACE}% CI{unless and f'; to {unless}'})"
+
+
 def _ends(high: float, scattered: float | None) -> tuple[str, str]:
     """Return where an interval ends, and where unless errors gather on hard rows; the latter empty if it is no other."""
     scattered_end = about(high if scattered is None else scattered)

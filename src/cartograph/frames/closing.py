@@ -54,8 +54,8 @@ def write_and_say(
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         what = "how many labels are wrong"
-        unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else f"{what} cannot be estimated; {NONE_SURE}"
-        say(f"{part}; {unknown}")
+        unknown = not_estimated(what, page.suspects.record, why) if page.suspects and why else (what, f" cannot be estimated; {NONE_SURE}")
+        say(f"{part}; {''.join(unknown)}")
     for line in () if page.impossible else (*beyond_interval(page), *outcomes(page)):
         say(line)
     rule = "" if page.telling.names else rule_sentence(page.rule, page.info.labels)

@@ -20,7 +20,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.beyond_number import if_all_hard_rows
 from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
-from cartograph.page.headline import closer_than, looked_at, on_condition, why_unknown, wrong_clause
+from cartograph.page.headline import between_left, looked_at, on_condition, why_unknown, within, wrong_clause
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import count, counted, cut, labels_said_wrong, listing, markdown_table, percent, plain_markdown, share
@@ -209,8 +209,9 @@ def _wrong(audit: Audit) -> list[str]:
     if not why:
         return []
     looked = looked_at(audit)
-    closely = "" if blind_number(audit) else closer_than(record, audit.reviewed)
-    said = f"{looked}how many {'of the others' if looked else 'labels of the original'} are wrong cannot be estimated{closely}: {why}."
+    ends = None if blind_number(audit) else between_left(record, audit.reviewed)
+    which = "of the others" if looked else "labels of the original"
+    said = f"{looked}{''.join(within(f'how many {which} are wrong', ends, record['rows']))}: {why}."
     return [f"{said[0].upper()}{said[1:]}"]
 
 

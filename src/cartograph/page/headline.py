@@ -16,7 +16,7 @@ from cartograph.page.cleaning_effect import advice_of, sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING
-from cartograph.wording import about, between_ends, count, counted, cut, labels_wrong, probability, share, upper_end
+from cartograph.wording import about, between_wrong, count, counted, cut, labels_wrong, probability, share, upper_end
 
 HARD = REGIONS[2]
 
@@ -36,54 +36,65 @@ NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to chan
 
 
 def headline(audit: Audit) -> str:
-    """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked.
+    """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
+    return "".join(headline_parts(audit))
+
+
+def headline_parts(audit: Audit) -> tuple[str, str]:
+    """Return the same in two: the numbers that a reader came for, and what else there is to say.
 
     What is wrong with the training comes before all that follows from it: after the rest where that is the map alone, since suspects are by
     models that did not see the row.
     """
-    learning, found = audit.training.get("learning", {}), f"{_doubt(audit)}; {_checked(audit)}{_usable(audit)}."
+    numbers, then = _doubt(audit)
+    then += f"; {_checked(audit)}{_usable(audit)}."
+    learning = audit.training.get("learning", {})
+    if not (sentence := learning.get("sentence")):
+        return numbers, then
     map_alone = learning.get("state") == "by heart" and audit.suspects is not None and audit.suspects.record.get("detector") == "committee"
-    return " ".join(filter(None, (found, learning.get("sentence")) if map_alone else (learning.get("sentence"), found)))
+    return (numbers, f"{then} {sentence}") if map_alone else (f"{sentence} {numbers}", then)
 
 
-def _doubt(audit: Audit) -> str:
+def _doubt(audit: Audit) -> tuple[str, str]:
+    """Return how many labels are wrong and how many rows are suspects, and what follows from that, as clauses one after the other."""
     if audit.suspects is not None:
         if "impossible" in audit.suspects.record:
-            return f"None of {counted(audit.rows, 'label')} could be judged"
+            return f"None of {counted(audit.rows, 'label')} could be judged", ""
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
             one = "label" if audit.several else "row"
             what = counted(number, one) if number else f"no {'' if audit.reviewed is None else 'further '}{one}"
-            sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{f'{_open_wrong(audit)}{_changed(audit)}' if number else ''}"
-            return _capital(f"{wrong_clause(audit, wrong)}; {sure}")
+            sure, then = _changed(audit) if number else ("", "")
+            suspects = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{_open_wrong(audit) if number else ''}{sure}"
+            return _capital(f"{wrong_clause(audit, wrong)}; {suspects}"), then
         looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
             many = f"how many of {'all' if number else 'the'} others are wrong" if looked else "how many are wrong"
-            unknown = not_estimated(many, audit.suspects.record, why, audit.reviewed)
+            unknown, then = not_estimated(many, audit.suspects.record, why, audit.reviewed)
             if read := blind_number(audit):
-                unknown = f"{read}; none is sure enough to change automatically"
+                unknown, then = read, "; none is sure enough to change automatically"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
-                unknown += f"; each row is weighted by how doubtful its label is{_not_recommended(audit)}"
+                then += f"; each row is weighted by how doubtful its label is{_not_recommended(audit)}"
             if not number:
-                return _capital(f"{looked}{unknown}") if looked or read else f"Of {counted(audit.rows, 'label')}, {unknown}"
-            return _capital(f"{worth}; {unknown}")
+                return _capital(f"{looked}{unknown}") if looked or read else f"Of {counted(audit.rows, 'label')}, {unknown}", then
+            return _capital(f"{worth}; {unknown}"), then
         of = "the others" if looked else counted(audit.rows, "label")
         looked += f"{read}; " if (read := blind_number(audit)) else ""
         if not number:
-            return _capital(f"{looked}none of {of} looks wrong")
+            return _capital(f"{looked}none of {of} looks wrong"), ""
         looks = "looks" if number == 1 else "look"
         assumed = ", by an assumption stated below" if audit.suspects.record["assumption"] else ""
-        return _capital(f"{looked}{count(number)} of {of} {looks} wrong ({share(number, audit.rows)}){assumed}")
+        return _capital(f"{looked}{count(number)} of {of} {looks} wrong ({share(number, audit.rows)}){assumed}"), ""
     if audit.disagreeing is None:
         rows = audit.members(HARD)
         highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
-        return f"The {count(len(rows))} hardest of {counted(audit.rows, 'row')} have a confidence of {highest} or less"
+        return f"The {count(len(rows))} hardest of {counted(audit.rows, 'row')} have a confidence of {highest} or less", ""
     other = int(np.count_nonzero(audit.disagreeing))
     part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
-    return f"Over its training the model preferred another label for {part}"
+    return f"Over its training the model preferred another label for {part}", ""
 
 
 def _open_wrong(audit: Audit) -> str:
@@ -141,29 +152,39 @@ def on_condition(audit: Audit) -> str:
     return f"{condition}, " if condition else ""
 
 
-def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewed | None = None) -> str:
-    """Return that a number of wrong labels is not known, or not closely, and that none is sure for that reason, as two clauses.
+def not_estimated(what: str, record: Mapping[str, Any], why: str, found: Reviewed | None = None) -> tuple[str, str]:
+    """Return that a number of wrong labels is not known, or not closely, and why, and that none is sure for that reason, as clauses.
 
     Args:
         what: that is not known, such as ``how many are wrong``.
         record: of the suspects.
         why: as ``why_unknown`` says it.
         found: what people looked at, so that what is not known is how many of the others are wrong.
+
+    Returns:
+        What is known, and the clauses that follow it.
     """
-    closely, ends = closer_than(record, found), between_left(record, found)
-    if ends is not None and about(ends["low"]) == "0" and ends["high"] < HARDLY_ANY * record["rows"]:
-        which = what.removeprefix("how many ")
-        if about(ends["high"]) == "1":
-            which = which.replace("labels are ", "label is ").replace("are ", "is ")
-        few = f"at most about {upper_end(which, ends['high'], ends['scattered'])}"
-        return f"{few}, and no closer number can be estimated: {why}; {_NONE_SO_SURE}"
-    return f"{what} cannot be estimated{closely}: {why}; {_NONE_SO_SURE if closely else NONE_SURE}"
-
-
-def closer_than(record: Mapping[str, Any], found: Reviewed | None = None) -> str:
-    """Return between which numbers that of the wrong labels lies, where no estimate is closer, as the end of a clause; else nothing."""
     ends = between_left(record, found)
-    return "" if ends is None else f" more closely than {between_ends(ends['low'], ends['high'], ends['scattered'])}"
+    known, no_closer = within(what, ends, record["rows"])
+    return known, f"{no_closer}: {why}; {NONE_SURE if ends is None else _NONE_SO_SURE}"
+
+
+def within(what: str, ends: Mapping[str, float] | None, rows: int) -> tuple[str, str]:
+    """Return between which numbers that of the wrong labels lies, and that no estimate is closer; or that it cannot be estimated.
+
+    Args:
+        what: that is not known, such as ``how many are wrong``.
+        ends: as ``between_left`` has them.
+        rows: of the set.
+    """
+    if ends is None:
+        return what, " cannot be estimated"
+    which, closer = what.removeprefix("how many "), ", and no closer number can be estimated"
+    if about(ends["low"]) != "0" or ends["high"] >= HARDLY_ANY * rows:
+        return between_wrong(which, ends["low"], ends["high"], ends["scattered"]), closer
+    if about(ends["high"]) == "1":
+        which = which.replace("labels ", "label ", 1).replace("are ", "is ")
+    return f"at most about {upper_end(which, ends['high'], ends['scattered'])}", closer
 
 
 def between_left(record: Mapping[str, Any], found: Reviewed | None = None) -> dict[str, float] | None:
@@ -224,17 +245,18 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
     return "the models explain too little of the labels"
 
 
-def _changed(audit: Audit) -> str:
+def _changed(audit: Audit) -> tuple[str, str]:
+    """Return how many suspects are sure enough to drop or to change, and what became of them instead, as clauses."""
     if audit.cleaning is None:
-        return f", {sure_suspects(audit)}" if audit.flagged.size and not audit.several else ""
+        return (f", {sure_suspects(audit)}" if audit.flagged.size and not audit.several else ""), ""
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
     number, at = sum(by.startswith(RECIPE) for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
-        enough = f"{_of_them(sure, len(audit.flagged))} sure enough to drop"
-        return f", {enough}{at}; instead, each row is weighted by how likely its label is right{_not_recommended(audit)}"
+        then = f"; instead, each row is weighted by how likely its label is right{_not_recommended(audit)}"
+        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at}", then
     if sure and not number:
-        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at} but kept, {_why_kept(audit.cleaning, sure)}"
-    return f", {_of_them(number, len(audit.flagged))} sure enough to change automatically{at}"
+        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at} but kept", f", {_why_kept(audit.cleaning, sure)}"
+    return f", {_of_them(number, len(audit.flagged))} sure enough to change automatically{at}", ""
 
 
 def _not_recommended(audit: Audit) -> str:

@@ -24,7 +24,8 @@ ODD = {
     "two rows": (rows_of(2), ": 2 rows are too few"),
     "twenty singletons": (
         [*rows_of(80), *((f"strange {row}", f"single {row:02}") for row in range(20))],
-        " more closely than 0 to 15 (95\u00a0% CI; to 8 unless errors gather on hard rows): 100 rows are too few",
+        "; 0 to 15 are wrong (95\u00a0% CI; to 8 unless errors gather on hard rows), and no closer number can be estimated: "
+        "100 rows are too few",
     ),
     "5,000 classes": (
         [(f"topic{kind} the {'ab'[row]} text about word{kind}", f"class {kind:04}") for kind in range(5000) for row in range(2)],

@@ -88,13 +88,12 @@ def test_what_is_not_known_is_a_limit_that_it_states(audit: Audit) -> None:
 def test_between_which_numbers_the_wrong_labels_lie_is_said_of_all_and_then_of_those_nobody_looked_at(audit: Audit) -> None:
     ends = {"low": 1.2, "high": 5.0, "most": 7.0}
     found = with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", between=ends)
-    assert "How many labels of the original are wrong cannot be estimated more closely than 1 to 5 " in dataset_card(found, COLUMNS)
+    said = "1 to 5 labels of the original are wrong \\(95 % CI\\), and no closer number can be estimated: even the rows "
+    assert said in dataset_card(found, COLUMNS)
     decided = pa.table([["u2", "u3"], [True, False]], schema=DECIDED)
     seen = replace(found, cleaning=replace(found.cleaning, decided=decided))
-    assert (
-        "People looked at 2 of 8 labels and changed or dropped 1; how many of the others are wrong cannot be estimated more closely than "
-        "0 to 4 " in dataset_card(seen, COLUMNS)
-    )
+    said = "People looked at 2 of 8 labels and changed or dropped 1; 0 to 4 of the others are wrong \\(95 % CI\\), and no closer number "
+    assert said in dataset_card(seen, COLUMNS)
 
 
 def test_where_nothing_was_changed_it_says_so() -> None:

@@ -100,14 +100,14 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
         return f"{headline(seen)} {section.lead}"
 
     said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=5.0, most=8.0)
-    assert "how many of all others are wrong cannot be estimated more closely than 0 to 3 (95\u00a0% CI): " in said
+    assert "0 to 3 of all others are wrong (95\u00a0% CI), and no closer number can be estimated: " in said
     assert (
         "How many of the labels that nobody looked at are wrong: 0 to 3 (95\u00a0% CI), up to 5 if nearly all hard rows are wrong." in said
     )
     said = after({"u1": True, "u2": True}, low=4.0, high=5.0, most=6.0)
-    assert "closely than 2 to 3 (95\u00a0% CI)" in said
+    assert "; 2 to 3 of all others are wrong (95\u00a0% CI), and" in said
     said = after({f"u{row}": False for row in range(6)}, low=0.0, high=6.0, most=7.0)
-    assert "closely than 0 to 2 (95\u00a0% CI)" in said, "no more than there are others"
+    assert "; 0 to 2 of the others are wrong (95\u00a0% CI), and" in said, "no more than there are others"
     said = after({"u1": True, "u2": True, "u3": True}, low=0.0, high=2.4, most=4.0)
     assert "how many of all others are wrong cannot be estimated: " in said and "Of the labels" not in said, "more than could be wrong"
 
@@ -124,7 +124,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     ends: dict[str, object] = {"unknown": "roughly known", "between": {"low": 0.2, "high": 341.0, "most": 433.0}}
     some = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, **ends}))
     assert (
-        "worth a second look; how many are wrong cannot be estimated more closely than 0 to 340 (95\u00a0% CI): the models explain too "
+        "worth a second look; 0 to 340 are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too "
         "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
     )
     # Of an interval that ends at hardly any label its end is told.
@@ -134,7 +134,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     several = {**hardly, "between": {"low": 0.0, "high": 3.2, "most": 3.2}}
     assert "at most about 3 are wrong (95" in headline(replace(found, suspects=replace(found.suspects, record=several)))
     known = replace(found, suspects=replace(found.suspects, record={**some.suspects.record, "explained": 0.02}))
-    assert "0 to 340 (95\u00a0% CI): so many labels contradict the models that hard rows and wrong labels look alike" in headline(known)
+    assert "CI), and no closer number can be estimated: so many labels contradict the models that hard rows and wrong " in headline(known)
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert "cannot be estimated: the models know little more of labels than how many each class has, since " in headline(nothing)
     assert "since what they read hardly says or very many are wrong; without that number none " in headline(nothing)
@@ -172,3 +172,22 @@ def test_of_checks_that_were_not_run_nothing_is_said(audit: Audit) -> None:
     assert "checks of the data" in headline(audit) or "check of the data" in headline(audit)
     without = headline(replace(audit, validation=audit.validation | {"sets": []}))
     assert "of the data" not in without and re.search(r"; (\d+ rows? could not|every row could) be used\.$", without)
+
+
+def test_the_sentence_begins_with_the_numbers_and_goes_on_with_what_follows_from_them(audit: Audit) -> None:
+    def begins(found: Audit) -> str:
+        top = verdict(found)
+        assert top.sentence == headline(found) and top.sentence.startswith(top.numbers)
+        return top.numbers
+
+    wrong = {"expected": 3.0, "low": 1.5, "high": 6.0, "most": 9.0}
+    sure = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
+    assert begins(sure).endswith("3 rows are suspects, 2 of them sure enough to drop (at 0.8 or more)")
+    ends = {"low": 1.0, "high": 5.0, "most": 8.0}
+    some = with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", between=ends)
+    assert begins(some) == "2 of 8 labels are worth a second look; 1 to 5 are wrong (95\u00a0% CI)"
+    failed = {"learning": {"state": "failed", "sentence": "The model learnt nothing."}}
+    assert begins(replace(some, training=failed)).startswith("The model learnt nothing. 2 of 8 labels are ")
+    by_heart = {"learning": {"state": "by heart", "sentence": "The model knows its rows by heart."}}
+    assert begins(replace(some, training=by_heart)) == begins(some), "the suspects are by models that did not see the row"
+    assert verdict(replace(some, training=by_heart)).sentence.endswith("The model knows its rows by heart.")

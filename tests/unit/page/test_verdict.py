@@ -198,7 +198,7 @@ def test_what_is_not_counted_is_said_of_an_interval_without_a_number_too(audit: 
     assert rule in lines
     apart = {"low": 0.0, "high": 40.0, "scattered": 10.0, "most": 57.0}
     roughly, known = {**alone, "between": apart}, {"calibrated": True, "wrong": {"expected": 20.0, **apart, "low": 5.0}}
-    for record, interval in ((roughly, "closely than 0 to 40 (95\u00a0% CI; to 10"), (known, "wrong (95\u00a0% CI 5 to 40; to 10")):
+    for record, interval in ((roughly, "0 to 40 are wrong (95\u00a0% CI; to 10"), (known, "wrong (95\u00a0% CI 5 to 40; to 10")):
         found = verdict(with_suspects(audit, **record))
         assert rule in found.lines
         assert f"{interval} unless errors gather on hard rows)" in found.sentence

@@ -12,10 +12,11 @@ function furtherLines(lines) {
 }
 
 function header() {
-  const { sentence, lines, figures } = content.verdict;
+  const { sentence, lines, figures, numbers } = content.verdict;
+  const first = numbers || sentence;
   return el("header", { class: "top" },
     el("p", { class: "name" }, content.kind, el("span", {}, content.name)),
-    el("h1", {}, prose(sentence)),
+    el("h1", {}, prose(first), el("span", { class: "then" }, prose(sentence.slice(first.length)))),
     furtherLines(lines),
     el("dl", { class: "tiles" }, figures.map(figureTile)));
 }

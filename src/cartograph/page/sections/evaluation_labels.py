@@ -9,7 +9,7 @@ import pyarrow as pa
 from cartograph.features.unusual import shown_values
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.headline import closer_than, on_condition, why_unknown
+from cartograph.page.headline import between_left, on_condition, why_unknown, within
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
@@ -56,7 +56,7 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
     if record["wrong"] is not None:
         return f"{name}: {on_condition(audit)}{labels_said_wrong(record['wrong'])}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
-    unknown = f"how many are wrong cannot be estimated{closer_than(record)}{f': {why}' if why else ''}"
+    unknown = f"{''.join(within('how many are wrong', between_left(record), record['rows']))}{f': {why}' if why else ''}"
     return f"{name}: worth a second look: {listed}; {unknown}."
 
 

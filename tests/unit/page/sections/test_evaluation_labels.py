@@ -20,7 +20,10 @@ def test_each_set_has_a_sentence_and_a_table_of_its_suspects(audit: Audit) -> No
     assert "dev: worth a second look: 0 of 500 labels" in section.lead and "cannot be estimated: 500 rows in so many" in section.lead
     ends = {"low": 4.0, "high": 121.0, "most": 150.0}
     close = evaluation_labels_section(replace(audit, evaluation_labels=(looked_at("dev", unknown="little explained", between=ends),)))
-    assert close is not None and "cannot be estimated more closely than 4 to 120 (95\u00a0% CI): the models explain too" in close.lead
+    assert (
+        close is not None
+        and "4 to 120 are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too" in close.lead
+    )
     assert section.lead.endswith("odd: no label could be judged: one class")
     every, table = section.blocks
     assert every.cells == [("test", 500, 3, 12, 3, 31), ("dev", 500, 0, None, None, None), ("odd", 500, 0, None, None, None)]
