@@ -42,7 +42,8 @@ def blocks(page: str) -> list[Block]:
 
 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-METHODS = [page for page in PAGES if page.startswith("methods/")]
+METHODS = [page for page in PAGES if page.startswith("methods/") and not page.endswith("-measured.md")]
+"""Pages that say how a method works; what was measured, where it is a page of its own, has no formula of its own."""
 ELSEWHERE = ("guide.md", "tutorials/dvc.md")
 """Pages whose commands test_readme.py and test_dvc_use.py run."""
 RUN = [page for page in PAGES if page not in ELSEWHERE and any(block.language in ("sh", "diff") for block in blocks(page))]
