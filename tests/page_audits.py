@@ -17,6 +17,7 @@ from cartograph.compare.versions import EvaluationSet, compare_versions
 from cartograph.data.images import png_of
 from cartograph.data.subsets import rows_of
 from cartograph.page.audit import Audit, Limits
+from cartograph.page.blocks import Facts
 from cartograph.page.step_results import (
     Aflite,
     Bias,
@@ -307,6 +308,12 @@ def experiment_answer(**more: object) -> ExperimentAnswer:
     table = pa.table({"seed": [1, 2], "r": [0.51234567, None], "uid": ["<b>u</b>", "x" * 200]})
     values = {"name": "seeds", "question": "do maps agree?", "source": "footnote 6", "answer": "mean r 0.51", "tables": {"pairs": table}}
     return ExperimentAnswer(**values | {"picture": b"png"} | more)  # type: ignore[arg-type]
+
+
+def said_of(section: object) -> str:
+    """Return the lead of a section and its names with their values, as one text."""
+    facts = [fact for block in section.blocks if isinstance(block, Facts) for fact in block.facts]
+    return " ".join([section.lead, *(f"{name}: {value}" for name, value in facts)])
 
 
 def block_of(section: object, kind: type) -> object:

@@ -56,7 +56,7 @@ def most_often(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     for pair in found[:_NAMED]:
         given, true = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
         named.append(f"`{given}` should be `{true}` (about {about(pair['expected'])})")
-    return [f"Most often, {' and '.join(named)}."]
+    return [f"{' and '.join(named)}."]
 
 
 def _of_known_classes(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from cartograph.page.headline import headline
 from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
-from tests.page_audits import with_cleaning, with_suspects
+from tests.page_audits import said_of, with_cleaning, with_suspects
 
 WRONG = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 7.5}
 
@@ -43,7 +43,7 @@ def test_what_people_read_stands_at_the_head_where_the_models_number_does_not_fi
     assert f"{models}hard rows may look wrong to them." in verdict(fewer).lines
     for seen in (more, fewer):
         section = suspects_section(seen)
-        assert section is not None and "by a blind check of 8 rows" in section.lead.lower() and "Most often" not in section.lead
+        assert section is not None and "by a blind check of 8 rows" in said_of(section).lower() and "Most often" not in said_of(section)
         cleaning = with_cleaning(seen).cleaning
         assert cleaning is not None
         cleaned = replace(

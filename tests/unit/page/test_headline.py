@@ -10,7 +10,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.headline import headline
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
-from tests.page_audits import with_cleaning, with_suspects
+from tests.page_audits import said_of, with_cleaning, with_suspects
 
 
 def looked_at(audit: Audit, found: Audit, changed: dict[str, bool]) -> Audit:
@@ -28,8 +28,8 @@ def test_what_people_looked_at_stands_first_and_the_number_is_of_the_others(audi
     assert headline(seen).startswith(f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others ")
     assert "; 1 row is a suspect, " in headline(seen) and "3 rows are suspects" not in headline(seen)
     section = suspects_section(seen)
-    assert f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others " in section.lead
-    assert "up to about 9" not in section.lead and not any("up to 9" in line for line in verdict(seen).lines)
+    assert f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others " in said_of(section)
+    assert "up to about 9" not in said_of(section) and not any("up to 9" in line for line in verdict(seen).lines)
     assert seen.flagged.tolist() == [3]
 
 
@@ -97,7 +97,7 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
         seen = looked_at(audit, found, changed)
         section = suspects_section(seen)
         assert section is not None
-        return f"{headline(seen)} {section.lead}"
+        return f"{headline(seen)} {said_of(section)}"
 
     said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=5.0, most=8.0)
     assert "0 to 3 of all others are wrong (95\u00a0% CI), and no closer number can be estimated: " in said

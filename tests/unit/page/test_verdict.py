@@ -15,7 +15,7 @@ from cartograph.page.read_verdict import BEYOND
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
 from cartograph.schema import Feature, examples_schema
-from tests.page_audits import check_of, set_entry, with_cleaning, with_several_labels, with_suspects, with_versions
+from tests.page_audits import check_of, said_of, set_entry, with_cleaning, with_several_labels, with_suspects, with_versions
 
 
 def test_the_sentence_counts_doubted_labels_checks_and_unusable_rows(audit: Audit) -> None:
@@ -63,7 +63,9 @@ def test_an_assumption_is_stated_wherever_suspects_are_counted(audit: Audit) -> 
         detectors={"committee": {"f1": 1.0, "average_precision": 1.0}, "confidence": {"f1": 1.0, "average_precision": 1.0}},
     )
     section = suspects_section(assumed)
-    assert "They were found by assumption, not learnt: that so and so: the map was imported, so no model could be trained" in section.lead
+    assert "They were found by assumption, not learnt: that so and so: the map was imported, so no model could be trained" in said_of(
+        section
+    )
     assert not [item for item in section.blocks if isinstance(item, Table)], "assumptions are not compared"
     found = verdict(assumed)
     assert found.sentence.startswith("2 of 8 labels look wrong (25\u00a0%), by an assumption stated below; ")
@@ -98,8 +100,8 @@ def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit:
         "likeliest."
     )
     section = suspects_section(none)
-    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To test the detectors")
-    assert [item.kind for item in section.blocks] == ["charts", "facts", "table"]
+    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). Rows at 0.50 or more are listed.")
+    assert [item.kind for item in section.blocks] == ["facts", "charts", "facts", "table"]
 
 
 def test_the_effect_of_cleaning_is_among_the_first_lines(audit: Audit) -> None:

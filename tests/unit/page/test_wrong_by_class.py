@@ -9,7 +9,7 @@ import numpy as np
 from cartograph.page.audit import Audit
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.wrong_by_class import most_often, wrong_by_class
-from tests.page_audits import with_several_labels, with_suspects
+from tests.page_audits import said_of, with_several_labels, with_suspects
 
 PAIRS = [
     {"given": 1, "true": 0, "expected": 12.4, "low": 6.1, "high": 23.9, "most": 118.0},
@@ -29,10 +29,10 @@ def test_a_line_for_each_pair_of_classes_with_its_interval(audit: Audit) -> None
         (names[0], names[1], 2, "0 to 9", 2.2 / rows[0], 30),
     ]
     assert most_often(estimated, PAIRS) == [
-        f"Most often, `{names[1]}` should be `{names[0]}` (about 12) and `{names[0]}` should be `{names[1]}` (about 2)."
+        f"`{names[1]}` should be `{names[0]}` (about 12) and `{names[0]}` should be `{names[1]}` (about 2)."
     ]
     section = suspects_section(estimated)
-    assert section is not None and table in section.blocks and "Most often, " in section.lead
+    assert section is not None and table in section.blocks and "Most often: " in said_of(section)
 
 
 def test_nothing_is_said_of_pairs_without_a_number_or_of_a_handful(audit: Audit) -> None:
@@ -49,7 +49,7 @@ def test_of_a_class_that_the_models_do_not_know_it_is_not_said_what_it_should_be
     table, names = wrong_by_class(estimated), audit.info.labels
     assert table is not None and [line[:2] for line in table.cells] == [(names[0], names[1])]
     assert most_often(estimated, PAIRS) == []
-    said = f"Most often, `{names[0]}` should be `{names[1]}` (about 7)."
+    said = f"`{names[0]}` should be `{names[1]}` (about 7)."
     assert most_often(estimated, [PAIRS[0], {**PAIRS[1], "expected": 7.0}]) == [said]
 
 

@@ -6,7 +6,7 @@ function regionCard(region) {
     el("h3", {}, region.name),
     el("p", { class: "amount" }, el("strong", {}, number.format(region.rows)), ` rows, ${region.share}`),
     el("p", {}, region.meaning),
-    el("dl", { class: "measures" }, region.bounds.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    el("dl", { class: "measures" }, region.bounds.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, prose(value))))),
     examples.length ? el("ol", { class: "examples" }, examples.map(exampleItem)) : null);
 }
 
@@ -55,7 +55,7 @@ const draw = {
     block.source.startsWith("data:image/png;base64,") ? el("img", { class: "drawing", src: block.source, alt: block.alternative, width: block.width || null }) : null),
   planes: (block) => el("div", { class: "charts planes" }, block.planes.map(plane)),
   heat: (block) => heatMap(block),
-  facts: (block) => el("dl", { class: "facts" }, block.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+  facts: (block) => el("dl", { class: "facts" }, block.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, prose(value))))),
   command: (block) => el("pre", { tabindex: "0" }, el("code", {}, block.text)),
 };
 

@@ -12,22 +12,18 @@ import pyarrow.compute as pc
 
 from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
-from cartograph.page.beyond_number import at_most_a_quarter, if_all_hard_rows
-from cartograph.page.blind import blind_number
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
-from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
-from cartograph.page.headline import between_left, why_unknown, wrong_clause
+from cartograph.page.gathered import gathered_table, labellers_table
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
-from cartograph.page.stretches import careless_sentence
-from cartograph.page.wrong_by_class import most_often, wrong_by_class
+from cartograph.page.suspects_number import number_facts
+from cartograph.page.wrong_by_class import wrong_by_class
 from cartograph.schema import UID
-from cartograph.statistics.prior import PRIOR
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import about, between_ends, count, counted, cut, percent, probability, share
+from cartograph.wording import count, counted, cut, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -53,7 +49,7 @@ def suspects_section(audit: Audit) -> Section | None:
     """Return the suspects and how they were found; None where the audit did not look for them."""
     if audit.suspects is None:
         return None
-    blocks: list[Block] = []
+    blocks: list[Block] = [Facts(facts)] if (facts := number_facts(audit, audit.suspects.record)) else []
     if len(audit.flagged):
         blocks.append(suspect_table("Suspects", audit, audit.flagged.tolist()))
     if (gathered := gathered_table(audit)) is not None:
@@ -68,7 +64,7 @@ def suspects_section(audit: Audit) -> Section | None:
         blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
     if audit.suspects.record["flips"] and not audit.suspects.record["assumption"]:
         blocks.append(_detectors(audit.suspects.record))
-    return Section("suspects", "Suspects", " ".join(_lead(audit, audit.suspects.record)), blocks)
+    return Section("suspects", "Suspects", _lead(audit, audit.suspects.record), blocks)
 
 
 def suspect_table(caption: str, audit: Audit, places: Sequence[int]) -> SuspectTable:
@@ -119,26 +115,10 @@ def _answers(audit: Audit) -> Answers:
     return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
 
 
-def _between(audit: Audit, record: Mapping[str, Any]) -> list[str]:
-    """Return between which numbers that of the wrong labels lies where no estimate is closer; nothing where people read some blind."""
-    ends = between_left(record, audit.reviewed)
-    if ends is None or blind_number(audit):
-        return []
-    of, most = "all labels" if audit.reviewed is None else "the labels that nobody looked at", if_all_hard_rows(ends)
-    assumed = at_most_a_quarter(ends["high"], audit.rows) if audit.reviewed is None else ""
-    said = f"{between_ends(ends['low'], ends['high'], ends['scattered'])}{most and f', {most}'}"
-    return [f"How many of {of} are wrong: {said}.{assumed}"]
-
-
-def _measured(audit: Audit, what: str) -> list[str]:
-    review = audit.how_made.review if audit.blind is None else ""
-    return [f"`{review} --blind` measures {what}, on rows drawn at random that people read."] if review else []
-
-
-def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
+def _lead(audit: Audit, record: Mapping[str, Any]) -> str:
     if "impossible" in record:
-        return [str(record["impossible"])]
-    number, flips = len(audit.flagged), record["flips"]
+        return str(record["impossible"])
+    number = len(audit.flagged)
     some = counted(number, "label")
     known = f"{some} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong"
     second = f"{some} of {count(audit.rows)} {'is' if number == 1 else 'are'} worth a second look"
@@ -147,56 +127,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
     if number > MOST_LISTED:
         sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {audit.how_made.suspects}.")
-    if record["assumption"]:
-        sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
-    elif flips:
-        sentences.append(
-            f"To test the detectors, {count(flips)} labels of easy rows were flipped and the model trained again; detectors that have to "
-            "learn what a wrong label looks like learned it from these."
-        )
-    if record.get("calibrated"):
-        wrong = record["wrong"]
-        estimate = wrong_clause(audit, wrong)
-        sentences.append(
-            f"{estimate[0].upper()}{estimate[1:]}: the "
-            "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong."
-        )
-        as_models_see = audit.reviewed is None and not blind_number(audit)
-        if as_models_see:
-            if more := if_all_hard_rows(wrong):
-                assumed = at_most_a_quarter(wrong["high"], audit.rows)
-                sentences.append(f"It is {more}: {about(wrong['most'])} labels the models do not predict.{assumed}")
-            sentences.append("Errors that follow a rule are not in it: models learn them.")
-            sentences += _measured(audit, "all of them")
-            sentences += most_often(audit, wrong.get("pairs", ()))
-    elif record.get("unknown") == "much noise":
-        sentences.append(
-            "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "
-            f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
-            "relabelled automatically."
-        )
-    elif record.get("unknown") == "roughly known":
-        sentences.append(
-            "The models explain too little of the labels to know whether those that contradict the surest rows are wrong or those rows "
-            f"hard: the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
-            "relabelled automatically."
-        )
-    elif record.get("unknown") in ("leaked", "one class", "outcome"):
-        sentences.append(
-            f"How many labels are wrong cannot be estimated: {why_unknown(record, audit.rows)}. Nothing is changed automatically."
-        )
-    else:
-        most = "at most " if record.get("unknown") in ("few rows", "hard rows") else ""
-        sentences.append(
-            f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
-            "no row is dropped or relabelled automatically."
-        )
-    sentences += _between(audit, record)
-    if record.get("unknown") and record.get("unknown") != "one class":
-        sentences += _measured(audit, "it")
-    sentences += [said for said in (labellers_sentence(audit), careless_sentence(audit)) if said]
-    sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
-    return sentences
+    sentences.append(f"Rows at {probability(record['threshold'])} or more are listed.")
+    return " ".join(sentences)
 
 
 def _charts(suspects: Suspects) -> list[Chart]:
