@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
     from cartograph.schema import Feature
 
-_MOST_CLASSES = 12
+_MOST_CLASSES, _SAMPLE = 12, 500
 
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
@@ -111,12 +111,18 @@ def _lengths(item: IngestedSet, name: str) -> str:
 
 
 def _word_counts(texts: pa.ChunkedArray) -> str:
+    """Return how many words texts have; in a script without blanks between them, characters."""
     import numpy as np
     import pyarrow.compute as pc
 
-    words = np.asarray(pc.count_substring_regex(texts.drop_null(), r"\S+"))
-    low, middle, high = np.percentile(words, [0, 50, 100])
-    return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
+    from cartograph.data.shared_words import is_unspaced
+
+    there = texts.drop_null()
+    some = there.slice(0, _SAMPLE).to_pylist()
+    unspaced = 2 * sum(map(is_unspaced, some)) > len(some)
+    numbers = np.asarray(pc.utf8_length(there) if unspaced else pc.count_substring_regex(there, r"\S+"))
+    low, middle, high = np.percentile(numbers, [0, 50, 100])
+    return f"{low:,.0f} to {high:,.0f} {'characters' if unspaced else 'words'}, median {middle:,.0f}"
 
 
 def _values(item: IngestedSet, feature: Feature) -> str:

@@ -23,6 +23,17 @@ def test_long_texts_and_what_a_terminal_would_obey_are_shown_short_and_plain(
     assert not any("\x1b" in line for line in said)
 
 
+def test_texts_without_blanks_between_words_are_counted_in_characters(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f"この本はとても{'良かった' if number % 2 else '退屈でした'}です{number:02},{'good' if number % 2 else 'bad'}"
+        for number in range(20)
+    ]
+    workspace_for(write_csv(tmp_path / "ja.csv", "text,label", *rows), text=["text"], label="label")
+    assert "  text  15 to 16 characters, median 16" in capsys.readouterr().out.splitlines()
+
+
 def test_many_classes_are_counted_and_the_largest_and_smallest_named(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
