@@ -35,13 +35,8 @@ HARDLY_ANY = 0.005
 NONE_SURE, _NONE_SO_SURE = (f"without {which} number none is sure enough to change automatically" for which in ("that", "a closer"))
 
 
-def headline(audit: Audit) -> str:
-    """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
-    return "".join(headline_parts(audit))
-
-
-def headline_parts(audit: Audit) -> tuple[str, str]:
-    """Return the same in two: the numbers that a reader came for, and what else there is to say.
+def headline(audit: Audit) -> tuple[str, str]:
+    """Return the sentence at the top of the page in two: the numbers that a reader came for, and what else there is to say.
 
     What is wrong with the training comes before all that follows from it: after the rest where that is the map alone, since suspects are by
     models that did not see the row.

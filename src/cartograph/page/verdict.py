@@ -16,7 +16,7 @@ from cartograph.page.blind import blind_lines
 from cartograph.page.class_names import class_names, indistinct_sentence, too_many_classes, whole_classes
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
-from cartograph.page.headline import HARD, failed_checks, few_of_unknown, headline_parts
+from cartograph.page.headline import HARD, failed_checks, few_of_unknown, headline
 from cartograph.page.sections.evaluation_labels import evaluation_lines
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.page.stretches import filled_sentence, shifted_sentence
@@ -55,7 +55,7 @@ class Verdict:
 def verdict(audit: Audit) -> Verdict:
     """Return what the audit found, most important first."""
     third = _hardest(audit) if audit.suspects is None else _suspects(audit)
-    numbers, then = headline_parts(audit)
+    numbers, then = headline(audit)
     return Verdict(f"{numbers}{then}", _lines(audit), (_rows(audit), _quarantined(audit), third, _validation(audit)), numbers)
 
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from cartograph.clean.reviewed import DECIDED
 from cartograph.page.audit import Audit
-from cartograph.page.headline import headline
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.verdict import verdict
 from tests.page_audits import said_of, with_cleaning, with_suspects
@@ -25,8 +24,8 @@ def test_what_people_looked_at_stands_first_and_the_number_is_of_the_others(audi
     probability = found.suspects.rows["probability"].to_numpy()
     seen = looked_at(audit, found, {"u1": True, "u0": False})
     left = float(probability.sum() - probability[0] - probability[1])
-    assert headline(seen).startswith(f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others ")
-    assert "; 1 row is a suspect, " in headline(seen) and "3 rows are suspects" not in headline(seen)
+    assert verdict(seen).sentence.startswith(f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others ")
+    assert "; 1 row is a suspect, " in verdict(seen).sentence and "3 rows are suspects" not in verdict(seen).sentence
     section = suspects_section(seen)
     assert f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others " in said_of(section)
     assert "up to about 9" not in said_of(section) and not any("up to 9" in line for line in verdict(seen).lines)
@@ -51,8 +50,8 @@ def test_how_many_of_the_suspects_left_are_wrong_follows_what_people_found(audit
     sure = found.suspects.rows.set_column(1, "probability", pa.array([0.9] * 6 + [0.02] * 2))
     found = replace(found, suspects=replace(found.suspects, rows=sure))
     right = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3", "u2"), True))
-    assert "; 2 rows are suspects, about 2 of them wrong by what people found, " in headline(right)
-    assert "of them wrong by" not in headline(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u2", "u3", "u4"), True)))
+    assert "; 2 rows are suspects, about 2 of them wrong by what people found, " in verdict(right).sentence
+    assert "of them wrong by" not in verdict(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u2", "u3", "u4"), True))).sentence
     few = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3", "u2"), False))
     assert few.reviewed is not None and few.reviewed.open_wrong is not None and few.reviewed.open_wrong < 1.2
 
@@ -63,7 +62,7 @@ def test_where_people_found_more_the_number_of_the_others_is_higher_than_models_
     few = found.suspects.rows.set_column(1, "probability", pa.array([0.02] * 8))
     seen = looked_at(audit, replace(found, suspects=replace(found.suspects, rows=few)), dict.fromkeys(("u0", "u1", "u3"), True))
     start = "People looked at 3 of 8 labels and changed or dropped 3; about "
-    assert headline(seen).startswith(start)
+    assert verdict(seen).sentence.startswith(start)
     assert seen.reviewed is not None and seen.reviewed.expected is not None and seen.reviewed.expected > 0.2
     assert any(line.endswith("the number of the others follows what they found.") for line in verdict(seen).lines)
 
@@ -85,10 +84,10 @@ def test_without_a_number_people_and_what_is_left_to_look_at_are_said(audit: Aud
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
     seen = looked_at(audit, few, {"u1": True})
     start = "People looked at 1 of 8 labels and changed or dropped 1; 1 of the others is worth a second look; how many of all others "
-    assert headline(seen).startswith(start)
+    assert verdict(seen).sentence.startswith(start)
     every = looked_at(audit, few, {"u0": True, "u1": False})
     start = "People looked at 2 of 8 labels and changed or dropped 1; how many of the others are wrong cannot be estimated: 8 rows are too"
-    assert headline(every).startswith(start)
+    assert verdict(every).sentence.startswith(start)
 
 
 def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: Audit) -> None:
@@ -97,7 +96,7 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
         seen = looked_at(audit, found, changed)
         section = suspects_section(seen)
         assert section is not None
-        return f"{headline(seen)} {said_of(section)}"
+        return f"{verdict(seen).sentence} {said_of(section)}"
 
     said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=5.0, most=8.0)
     assert "0 to 3 of all others are wrong (95\u00a0% CI), and no closer number can be estimated: " in said
@@ -116,68 +115,86 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     found = with_suspects(audit)
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
     start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; without that number none "
-    assert headline(few).startswith(start)
+    assert verdict(few).sentence.startswith(start)
     weak = replace(
         found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
     )
-    assert "cannot be estimated: the models explain too little of the labels; without that number none is sure enough to " in headline(weak)
+    assert (
+        "cannot be estimated: the models explain too little of the labels; without that number none is sure enough to "
+        in verdict(weak).sentence
+    )
     ends: dict[str, object] = {"unknown": "roughly known", "between": {"low": 0.2, "high": 341.0, "most": 433.0}}
     some = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, **ends}))
     assert (
         "worth a second look; 0 to 340 are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too "
-        "little of the labels; without a closer number none is sure enough to change automatically" in headline(some)
+        "little of the labels; without a closer number none is sure enough to change automatically" in verdict(some).sentence
     )
     # Of an interval that ends at hardly any label its end is told.
     hardly = {**few.suspects.record, "rows": 800, "between": {"low": 0.0, "high": 1.2, "most": 3.0}}
-    said = headline(replace(found, suspects=replace(found.suspects, record=hardly)))
+    said = verdict(replace(found, suspects=replace(found.suspects, record=hardly))).sentence
     assert "; at most about 1 is wrong (95\u00a0% CI), and no closer number can be estimated: 8 rows are too few; without a closer" in said
     several = {**hardly, "between": {"low": 0.0, "high": 3.2, "most": 3.2}}
-    assert "at most about 3 are wrong (95" in headline(replace(found, suspects=replace(found.suspects, record=several)))
+    assert "at most about 3 are wrong (95" in verdict(replace(found, suspects=replace(found.suspects, record=several))).sentence
     known = replace(found, suspects=replace(found.suspects, record={**some.suspects.record, "explained": 0.02}))
-    assert "CI), and no closer number can be estimated: so many labels contradict the models that hard rows and wrong " in headline(known)
+    assert (
+        "CI), and no closer number can be estimated: so many labels contradict the models that hard rows and wrong "
+        in verdict(known).sentence
+    )
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
-    assert "cannot be estimated: the models know little more of labels than how many each class has, since " in headline(nothing)
-    assert "since what they read hardly says or very many are wrong; without that number none " in headline(nothing)
+    assert "cannot be estimated: the models know little more of labels than how many each class has, since " in verdict(nothing).sentence
+    assert "since what they read hardly says or very many are wrong; without that number none " in verdict(nothing).sentence
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
-    assert "surest about contradict them, so that hard rows and wrong labels look alike; without that number none is " in headline(hard)
+    assert (
+        "surest about contradict them, so that hard rows and wrong labels look alike; without that number none is "
+        in verdict(hard).sentence
+    )
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
-    assert "so many labels contradict the models that hard rows and wrong labels look alike; without that number none " in headline(noisy)
+    assert (
+        "so many labels contradict the models that hard rows and wrong labels look alike; without that number none "
+        in verdict(noisy).sentence
+    )
     for columns, which in ((["grade"], "`grade` tells"), (["a", "b"], "each of 2 columns tells")):
         record = {**found.suspects.record, "unknown": "leaked", "leaked_by": columns, "calibrated": False, "wrong": None}
         leaked = replace(found, suspects=replace(found.suspects, record=record))
-        assert f"cannot be estimated: {which} the label of (nearly) every row by itself, so that wrong labels would" in headline(leaked)
+        assert (
+            f"cannot be estimated: {which} the label of (nearly) every row by itself, so that wrong labels would"
+            in verdict(leaked).sentence
+        )
     words = {"unknown": "leaked", "leaked_by": [": git"], "leaked_words": True, "calibrated": False, "wrong": None}
     leaked = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, **words}))
-    assert "cannot be estimated: a word per class, such as `: git`, tells the label of most rows by itself, so that" in headline(leaked)
+    assert (
+        "cannot be estimated: a word per class, such as `: git`, tells the label of most rows by itself, so that"
+        in verdict(leaked).sentence
+    )
 
 
 def test_labels_that_were_not_looked_at_are_not_said_to_look_right(audit: Audit) -> None:
     found = with_suspects(audit)
     unseen = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "impossible": "All rows have one label."}))
-    assert headline(unseen).startswith("None of 8 labels could be judged; ")
+    assert verdict(unseen).sentence.startswith("None of 8 labels could be judged; ")
 
 
 def test_it_counts_the_wrong_the_listed_and_those_sure_enough_to_change(audit: Audit) -> None:
     wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
     found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
     start = "About 3 of 8 labels are wrong (95\u00a0% CI 1 to 5); 3 rows are suspects, "
-    assert headline(found).startswith(f"{start}2 of them sure enough to drop (at 0.8 or more); ")
+    assert verdict(found).sentence.startswith(f"{start}2 of them sure enough to drop (at 0.8 or more); ")
     strict = replace(found, how_made=replace(found.how_made, parameters={"clean": {"precision": 0.999}}))
-    assert headline(strict).startswith(f"{start}none of them sure enough to drop (clean.precision: 0.999); ")
+    assert verdict(strict).sentence.startswith(f"{start}none of them sure enough to drop (clean.precision: 0.999); ")
     left = replace(found, how_made=replace(found.how_made, parameters={"clean": {"max_class_change": 0.1}}))
-    assert headline(left).startswith(f"{start}none of them sure enough"), "too many rows of both classes would go"
+    assert verdict(left).sentence.startswith(f"{start}none of them sure enough"), "too many rows of both classes would go"
 
 
 def test_of_checks_that_were_not_run_nothing_is_said(audit: Audit) -> None:
-    assert "checks of the data" in headline(audit) or "check of the data" in headline(audit)
-    without = headline(replace(audit, validation=audit.validation | {"sets": []}))
+    assert "checks of the data" in verdict(audit).sentence or "check of the data" in verdict(audit).sentence
+    without = verdict(replace(audit, validation=audit.validation | {"sets": []})).sentence
     assert "of the data" not in without and re.search(r"; (\d+ rows? could not|every row could) be used\.$", without)
 
 
 def test_the_sentence_begins_with_the_numbers_and_goes_on_with_what_follows_from_them(audit: Audit) -> None:
     def begins(found: Audit) -> str:
         top = verdict(found)
-        assert top.sentence == headline(found) and top.sentence.startswith(top.numbers)
+        assert top.sentence.startswith(top.numbers) and top.sentence != top.numbers
         return top.numbers
 
     wrong = {"expected": 3.0, "low": 1.5, "high": 6.0, "most": 9.0}
