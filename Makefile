@@ -37,6 +37,7 @@ OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label 
   --pretrained "$(PRETRAINED)" --profile "$(PROFILE)"
 
 audit: $(READY)
+	$(if $(PROFILE),$(if $(DATA),,$(error PROFILE goes with DATA: what a built-in audit runs is in the params.yaml of its workspace)))
 	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))
 
 # WORKSPACE is an audit's by default; the built-in collection has its own.

@@ -191,7 +191,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.corrections
         else "unchanged: no label is surely wrong"
         if found.wrong is not None
-        else "unchanged, as nobody can say how many labels are wrong"
+        else "unchanged, as it is not known closely how many labels are wrong"
     )
     write_and_say(found, folder, rows.rows.ingested, part, done)
 

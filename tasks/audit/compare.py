@@ -48,7 +48,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     folder = out[DATA]
     write_record(this, folder, "record")
     metrics: dict[str, float] = {"audit.number": this.number}
-    summary = "the first audit of this workspace"
+    summary = "no earlier audit of other rows, labels or parameters"
     if previous is not None:
         changes = audit_changes(previous, this, np.random.default_rng(params.seed))
         write_record(previous, folder, "previous")

@@ -33,7 +33,7 @@ def test_a_sheet_of_a_workbook_is_named_behind_its_path_and_others_are_named_whe
     assert len(pd.read_csv("book-audit/cleaned.csv")) == 40
     page = (tmp_path / "book-audit/report.html").read_text()
     assert "cartograph audit book.xlsx:Data --text text" in page
-    assert "cleaned.csv: 40 rows, all of them: how many labels are wrong cannot be estimated, so that none is changed without" in page
+    assert "cleaned.csv: 40 rows, all of them: how many labels are wrong is not known closely enough for one to be changed" in page
 
 
 @pytest.mark.parametrize(

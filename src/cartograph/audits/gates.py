@@ -94,7 +94,7 @@ def _finding(item: GateValue, bound: Bound) -> Finding:
 
 def _sentence(item: GateValue, bound: Bound, outcome: Outcome) -> str:
     if outcome in ("passed", "unknown"):
-        return f"{item.statement}." if item.statement else "No earlier audit to compare with."
+        return f"{item.statement}." if item.statement else "No earlier audit of other rows, labels or parameters to compare with."
     which = "fail" if outcome == "failed" else "warn"
     limit = bound.fail if outcome == "failed" else bound.warn
     assert limit is not None

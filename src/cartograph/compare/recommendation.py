@@ -91,7 +91,7 @@ class Recommendation:
             than = f"models trained on the original ones are neither better nor worse measurably on {where}"
             return f"Recommended: the weighted rows; weights drop no row and change no label, and {than}."
         if self.wrong is None:
-            return f"{self._no_difference('original')}, and how many labels are wrong cannot be estimated."
+            return f"{self._no_difference('original')}, and how many labels are wrong is not known closely."
         if self.determined:
             return f"{self._no_difference('cleaned')}, and it is certain that labels are wrong ({self._known()})."
         if about(self.wrong[1]) == "0":

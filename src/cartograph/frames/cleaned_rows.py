@@ -84,7 +84,7 @@ class CleanedRows:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
             if not self._calibrated:
-                none = "how many labels are wrong cannot be estimated, so that none is changed without a person"
+                none = "how many labels are wrong is not known closely enough for one to be changed without a person"
                 no_better = "" if not self._choice.scores else ", nor weighted, since by cross-validation models are not measurably better"
                 return f"{self._all}: {none}{no_better}{self._not_weighted}"
             return f"{self._all}: no label is surely wrong{self._not_weighted}"

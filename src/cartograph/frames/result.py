@@ -151,6 +151,8 @@ class FrameAudit:
 
     def __repr__(self) -> str:
         """Return the numbers in a line."""
+        if self._page.suspects is None:
+            return f"<audit of {counted(len(self.measures), 'row')}: a map alone; give probabilities= for suspects>"
         many = "unknown" if self.between is None else f"{self.between.low:,.0f} to {self.between.high:,.0f}"
         if self.wrong is not None:
             many = wrong_in_short(self.wrong.expected, self.wrong.low, self.wrong.high)

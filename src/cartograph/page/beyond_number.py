@@ -63,7 +63,8 @@ def outcomes(audit: Audit) -> list[str]:
         what = "facts that neither columns nor texts decide, such as where a thing was filed" if texts else _UNRECORDED
         return [f"If these labels are outcomes, such as a decision or a result, or {what}, exceptions look like wrong labels."]
     wrong = (record.get("wrong") if record.get("calibrated") else None) or record.get("between")
-    if wrong is None or audit.info.images or audit.several or round(wrong["low"]) < 1:
+    made = audit.how_made.command.startswith("cartograph.from_dynamics(")
+    if wrong is None or audit.info.images or audit.several or made or round(wrong["low"]) < 1:
         return []
     return [
         "If these labels are facts that the texts do not decide, such as where a thing was filed or what was done, exceptions look like "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cartograph.page.audit import Audit
-from cartograph.wording import count, labels_said_wrong, labels_wrong
+from cartograph.wording import count, labels_said_wrong, labels_wrong, percent
 
 
 def blind_number(audit: Audit) -> str:
@@ -19,6 +19,17 @@ def blind_number(audit: Audit) -> str:
         return ""
     wider = wrong is not None and found["labels.high"] - found["labels.low"] > wrong["high"] - wrong["low"]
     return "" if wrong is not None and _meet(found, wrong) and wider else f"by a blind check of {_read(found)} rows, {_wrong(audit, found)}"
+
+
+def blind_shares(audit: Audit) -> str:
+    """Return which shares of the rows that people read blind are mislabelled, as a clause; empty without a blind check."""
+    if audit.blind is None:
+        return ""
+    kinds = {"predicted_noise": "rows that models doubt", "predicted_clean": "others"}
+    shares = [
+        f"{percent(audit.blind[f'{kind}.mislabelled'])} of {count(int(audit.blind[f'{kind}.rows']))} {of}" for kind, of in kinds.items()
+    ]
+    return f"people found {' and '.join(shares)} mislabelled"
 
 
 def blind_lines(audit: Audit) -> list[str]:

@@ -29,6 +29,9 @@ MOST_TAKEN = 0.5
 FEW, _NO_MATTER_WHICH = 10, ("leaked", "outcome", "one class")
 """Suspects below which they are few; and why the number is not known where doubts say nothing of further rows either."""
 
+VERY_FEW = 100
+"""Rows below which models learn little, whatever the labels."""
+
 HARDLY_ANY = 0.005
 """Share of the labels below which an interval from 0 on is said by its upper end: as closely as anybody needs."""
 
@@ -67,7 +70,11 @@ def _doubt(audit: Audit) -> tuple[str, str]:
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             of = "the others" if looked else counted(audit.rows, "label")
             worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
-            many = f"how many of {'all' if number else 'the'} others are wrong" if looked else "how many are wrong"
+            many = (
+                f"how many of {'all' if number else 'the'} others are wrong"
+                if looked
+                else f"how many {'of all ' if number else ''}are wrong"
+            )
             unknown, then = not_estimated(many, audit.suspects.record, why, audit.reviewed)
             if read := blind_number(audit):
                 unknown, then = read, "; none is sure enough to change automatically"
@@ -173,10 +180,11 @@ def within(what: str, ends: Mapping[str, float] | None, rows: int) -> tuple[str,
         rows: of the set.
     """
     if ends is None:
-        return what, " cannot be estimated"
+        return f"{what} cannot be estimated", ""
     which, closer = what.removeprefix("how many "), ", and no closer number can be estimated"
     if about(ends["low"]) != "0" or ends["high"] >= HARDLY_ANY * rows:
         return between_wrong(which, ends["low"], ends["high"], ends["scattered"]), closer
+    which = which.replace("of all are", "are")
     if about(ends["high"]) == "1":
         which = which.replace("labels ", "label ", 1).replace("are ", "is ")
     return f"at most about {upper_end(which, ends['high'], ends['scattered'])}", closer
@@ -235,6 +243,8 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return "so many labels contradict the models that hard rows and wrong labels look alike"
     if record.get("unknown") not in ("little explained", "roughly known"):
         return ""
+    if nothing and rows < VERY_FEW:
+        return f"{counted(rows, 'row')} are too few for models to know more of labels than how many each class has"
     if nothing:
         return "the models know little more of labels than how many each class has, since what they read hardly says or very many are wrong"
     return "the models explain too little of the labels"
@@ -248,10 +258,10 @@ def _changed(audit: Audit) -> tuple[str, str]:
     number, at = sum(by.startswith(RECIPE) for by in audit.cleaning.changes["by"].to_pylist()), _at(audit)
     if weighted:
         then = f"; instead, each row is weighted by how likely its label is right{_not_recommended(audit)}"
-        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at}", then
+        return f", {_sure(sure, len(audit.flagged))} to drop{at}", then
     if sure and not number:
-        return f", {_of_them(sure, len(audit.flagged))} sure enough to drop{at} but kept", f", {_why_kept(audit.cleaning, sure)}"
-    return f", {_of_them(number, len(audit.flagged))} sure enough to change automatically{at}", ""
+        return f", {_sure(sure, len(audit.flagged))} to drop{at} but kept", f", {_why_kept(audit.cleaning, sure)}"
+    return f", {_sure(number, len(audit.flagged))} to change automatically{at}", ""
 
 
 def _not_recommended(audit: Audit) -> str:
@@ -263,10 +273,10 @@ def _not_recommended(audit: Audit) -> str:
     return f", but retrained models are {found} for it, so that the original rows are recommended"
 
 
-def _of_them(number: int, of: int) -> str:
-    """Return how many of some suspects, in words."""
+def _sure(number: int, of: int) -> str:
+    """Return how many of some suspects are sure enough, in words."""
     some = "none of them" if not number else "all of them" if number == of else f"{count(number)} of them"
-    return some if of > 1 else "it is" if number else "it is not"
+    return f"{some} sure enough" if of > 1 else f"{'' if number else 'not '}sure enough"
 
 
 def sure_suspects(audit: Audit) -> str:
@@ -280,7 +290,7 @@ def sure_suspects(audit: Audit) -> str:
     halved = np.flatnonzero(np.bincount(given[likely], minlength=len(rows)) > most * rows)
     likely &= ~np.isin(given, [*audit.unknown, *halved.tolist()])
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
-    return f"{_of_them(number, len(audit.flagged))} sure enough to drop{_at(audit)}"
+    return f"{_sure(number, len(audit.flagged))} to drop{_at(audit)}"
 
 
 def _precision(audit: Audit) -> float:

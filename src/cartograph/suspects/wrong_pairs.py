@@ -16,6 +16,10 @@ FEWEST, MOST = 0.5, 200
 
 _ABOVE = 1.1
 
+_BEYOND, _MORE = 1.5, 2.0
+"""An interval as wide as a few surest rows leave it ends at so many times as many rows as the models take for the class, and so many more:
+of rows that the models do not take for a class, hardly any is of it."""
+
 
 @dataclass(frozen=True)
 class WrongPair:
@@ -101,4 +105,5 @@ def _pairs(
             rate = max(number / max(total, 1), float(transition[true, label]), LEAST)
             own = float(expected[true])
             low, high = own * min(relative[0], least / rate), min(own * max(relative[1], _ABOVE * most / rate), float(len(rows)))
+            high = min(high, max(own * relative[1], _BEYOND * float(taken_for[true]) + _MORE))
             yield WrongPair(label, true, own, low, high, max(high, float(taken_for[true])))

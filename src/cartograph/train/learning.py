@@ -97,13 +97,13 @@ class Learning:
             # With those of the attempt before it had not learnt yet.
             fewer = f"{self.attempts[-2].epochs + 1} to {most - 1} epochs" if len(self.attempts) > 1 else f"fewer than {most} epochs"
             return (
-                f"The suspects are by models that did not see the row, and hold all the same. For a map that shows hard rows, audit with "
+                f"Suspects are looked for by models that did not see the row. For a map that shows hard rows, audit with "
                 f"{fewer} ({_CALLED}), or in a workspace with train.folds at 5."
             )
         if self.folds:
             others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"
             return f"{others}; lower train.epochs, or choose another train.model."
-        return "Set train.folds to 5, which adds models that did not see the row, or lower train.epochs."
+        return "Set train.folds to 5, which records the row under models that did not train on it, or lower train.epochs."
 
     @property
     def _way_out(self) -> str:

@@ -51,8 +51,8 @@ def test_cleaned_rows_that_are_measurably_better_in_distribution_are_recommended
         (estimate(60, 14), "original", "and how many labels are wrong is only loosely known (at least 14, about 60)."),
         (estimate(60, 0.2), "original", "and perhaps no label is wrong."),
         (estimate(0, 0), "original", "and perhaps no label is wrong."),
-        ({**estimate(60, 40), "calibrated": False}, "original", "and how many labels are wrong cannot be estimated."),
-        (None, "original", "and how many labels are wrong cannot be estimated."),
+        ({**estimate(60, 40), "calibrated": False}, "original", "and how many labels are wrong is not known closely."),
+        (None, "original", "and how many labels are wrong is not known closely."),
     ],
 )
 def test_without_a_difference_the_cleaned_rows_are_recommended_where_wrong_labels_are_there_for_sure(

@@ -260,7 +260,7 @@ def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Pat
     assert found.wrong is None and repr(found).endswith("wrong labels: unknown>")
     why = "cannot be estimated: `grade` tells the label of (nearly) every row by itself, so that wrong labels would look right"
     assert f"Of 600 labels, how many are wrong {why}; without that number none is sure enough to change automatically" in page
-    assert found.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    assert found.changes() == "all of them: how many labels are wrong is not known closely enough for one to be changed without a person"
     without = audit(frame.drop(columns="grade"), label="label", features=True, epochs=2)
     assert "tells the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")
 

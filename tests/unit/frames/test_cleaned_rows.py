@@ -172,7 +172,7 @@ def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     assert found.changes() == "all of them: no label is surely wrong"
     untold = findings(reviews(1.0, 4, 0).iloc[:90].assign(label=lambda rows: rows["label"].where(rows.index % 9 > 0, "other")))
     assert len(untold.suspects) and untold.wrong is None
-    said = "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    said = "all of them: how many labels are wrong is not known closely enough for one to be changed without a person"
     assert untold.changes() == said
     rows, suspects = untold._cleaned_rows.rows, untold._cleaned_rows.suspects
     nothing = replace(suspects, record={**suspects.record, "unknown": "much noise", "explained": 0.01})

@@ -51,10 +51,8 @@ def test_columns_of_0_and_1_are_named_between_commas(
     assert main(["audit", "films.csv", "--text", "text", "--labels", "sea\\, air,war,rare"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("80 rows, 2 labels\n") and "1 label cannot be audited: rare (yes in 1 row, of 5 that are needed)" in said
-    assert (
-        "how many labels are wrong cannot be estimated" in said
-        and "80 rows, unchanged, as nobody can say how many labels are wrong" in said
-    )
+    assert " labels are wrong (95\u00a0% CI), and no closer number can be estimated: 80 rows are too few; " in said
+    assert "80 rows, unchanged, as it is not known closely how many labels are wrong" in said
 
 
 @pytest.mark.parametrize(

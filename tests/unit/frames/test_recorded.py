@@ -33,7 +33,9 @@ def test_from_a_recorder_to_the_figure_in_three_lines_whatever_ids_are(kind: str
 
 
 def test_names_of_classes_may_be_an_array() -> None:
-    assert from_dynamics((np.arange(40), GOLD, LOGITS), labels=np.array(["no", "yes"])).map().layout.meta["rows"] == 40  # type: ignore[arg-type]
+    found = from_dynamics((np.arange(40), GOLD, LOGITS), labels=np.array(["no", "yes"]))  # type: ignore[arg-type]
+    assert found.map().layout.meta["rows"] == 40
+    assert repr(found) == "<audit of 40 rows: a map alone; give probabilities= for suspects>"
 
 
 def test_probabilities_by_models_that_did_not_see_the_row_find_suspects(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ WRONG = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 7.5}
 def read_blind(audit: Audit, wrong: float, low: float, high: float) -> Audit:
     """Return the audit with rows that people read: as many labels are wrong."""
     found = {"predicted_noise.rows": 3, "predicted_clean.rows": 5, "labels.rows": 8}
+    found |= {"predicted_noise.mislabelled": 2 / 3, "predicted_clean.mislabelled": 0.2}
     return replace(audit, blind=found | {"labels.mislabelled": wrong, "labels.low": low, "labels.high": high})
 
 
@@ -43,6 +44,8 @@ def test_what_people_read_stands_at_the_head_where_the_models_number_does_not_fi
     for seen in (more, fewer):
         section = suspects_section(seen)
         assert section is not None and "by a blind check of 8 rows" in said_of(section).lower() and "Most often" not in said_of(section)
+        shares = "people found 67\u00a0% of 3 rows that models doubt and 20\u00a0% of 5 others mislabelled."
+        assert shares in said_of(section) and "never saw the row they score" not in said_of(section)
         cleaning = with_cleaning(seen).cleaning
         assert cleaning is not None
         cleaned = replace(

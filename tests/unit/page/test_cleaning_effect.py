@@ -67,7 +67,7 @@ def test_the_top_of_the_page_has_another_metric_where_it_disagrees_and_the_versi
     assert cleaning_lines(compared(audit, *agreeing)) == [
         "Cleaning made no measurable difference to accuracy: −0.3 points (95 % CI −1.9 to +1.2) on test. "
         "Recommended: the original rows; models trained on the cleaned ones are neither better nor worse measurably on test, and how many "
-        "labels are wrong cannot be estimated.",
+        "labels are wrong is not known closely.",
     ]
     known = with_suspects(compared(audit, *agreeing), calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
     assert cleaning_lines(known)[0].endswith("and it is certain that labels are wrong (at least 1, about 3).")

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from cartograph.clean.reviewed import DECIDED
 from cartograph.page.audit import Audit
@@ -101,7 +102,7 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
     said = after({"u1": True, "u2": True, "u3": False}, low=1.0, high=5.0, most=8.0)
     assert "0 to 3 of all others are wrong (95\u00a0% CI), and no closer number can be estimated: " in said
     assert (
-        "How many of the labels that nobody looked at are wrong: 0 to 3 (95\u00a0% CI), up to 5 if nearly all hard rows are wrong." in said
+        "How many are wrong: Of the labels that nobody looked at, 0 to 3 (95\u00a0% CI), up to 5 if nearly all hard rows are wrong." in said
     )
     said = after({"u1": True, "u2": True}, low=4.0, high=5.0, most=6.0)
     assert "; 2 to 3 of all others are wrong (95\u00a0% CI), and" in said
@@ -111,10 +112,10 @@ def test_what_people_changed_is_taken_off_both_ends_of_an_interval_alone(audit: 
     assert "how many of all others are wrong cannot be estimated: " in said and "Of the labels" not in said, "more than could be wrong"
 
 
-def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
+def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     found = with_suspects(audit)
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
-    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; without that number none "
+    start = "2 of 8 labels are worth a second look; how many of all are wrong cannot be estimated: 8 rows are too few; without that number "
     assert verdict(few).sentence.startswith(start)
     weak = replace(
         found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
@@ -126,7 +127,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     ends: dict[str, object] = {"unknown": "roughly known", "between": {"low": 0.2, "high": 341.0, "most": 433.0}}
     some = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, **ends}))
     assert (
-        "worth a second look; 0 to 340 are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too "
+        "worth a second look; 0 to 340 of all are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too "
         "little of the labels; without a closer number none is sure enough to change automatically" in verdict(some).sentence
     )
     # Of an interval that ends at hardly any label its end is told.
@@ -141,6 +142,9 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         in verdict(known).sentence
     )
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
+    few_rows = "8 rows are too few for models to know more of labels than how many each class has; without that number none "
+    assert few_rows in verdict(nothing).sentence
+    monkeypatch.setattr("cartograph.page.headline.VERY_FEW", 8)
     assert "cannot be estimated: the models know little more of labels than how many each class has, since " in verdict(nothing).sentence
     assert "since what they read hardly says or very many are wrong; without that number none " in verdict(nothing).sentence
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
@@ -202,7 +206,7 @@ def test_the_sentence_begins_with_the_numbers_and_goes_on_with_what_follows_from
     assert begins(sure).endswith("3 rows are suspects, 2 of them sure enough to drop (at 0.8 or more)")
     ends = {"low": 1.0, "high": 5.0, "most": 8.0}
     some = with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows", between=ends)
-    assert begins(some) == "2 of 8 labels are worth a second look; 1 to 5 are wrong (95\u00a0% CI)"
+    assert begins(some) == "2 of 8 labels are worth a second look; 1 to 5 of all are wrong (95\u00a0% CI)"
     failed = {"learning": {"state": "failed", "sentence": "The model learnt nothing."}}
     assert begins(replace(some, training=failed)).startswith("The model learnt nothing. 2 of 8 labels are ")
     by_heart = {"learning": {"state": "by heart", "sentence": "The model knows its rows by heart."}}

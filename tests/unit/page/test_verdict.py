@@ -100,7 +100,7 @@ def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit:
         "likeliest."
     )
     section = suspects_section(none)
-    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). Rows at 0.50 or more are listed.")
+    assert section.lead.startswith("No label of 8 reaches 0.50, from which on rows are listed.")
     assert [item.kind for item in section.blocks] == ["facts", "charts", "facts", "table"]
 
 
@@ -117,6 +117,9 @@ def test_a_model_that_has_not_learnt_is_the_first_thing_said(audit: Audit) -> No
     # Suspects by models that did not see the row hold all the same.
     by_heart = {**audit.training, "learning": {"state": "by heart", "sentence": "The model knows its rows by heart."}}
     assert verdict(replace(audit, training=by_heart)).sentence.startswith("The model knows its rows by heart. Over its training")
+    nothing = with_suspects(replace(audit, training=by_heart), flagged=(), calibrated=False, wrong=None, unknown="little explained")
+    random = "Start with rows drawn at random (`python -m tasks review --blind`): nothing says which labels are wrong."
+    assert random in verdict(nothing).lines and not any("hard-to-learn rows" in line for line in verdict(nothing).lines)
     found = verdict(with_suspects(replace(audit, training=by_heart))).sentence
     assert found.startswith("2 of 8 labels look wrong") and found.endswith(". The model knows its rows by heart.")
 
@@ -200,7 +203,7 @@ def test_what_is_not_counted_is_said_of_an_interval_without_a_number_too(audit: 
     assert rule in lines
     apart = {"low": 0.0, "high": 40.0, "scattered": 10.0, "most": 57.0}
     roughly, known = {**alone, "between": apart}, {"calibrated": True, "wrong": {"expected": 20.0, **apart, "low": 5.0}}
-    for record, interval in ((roughly, "0 to 40 are wrong (95\u00a0% CI; to 10"), (known, "wrong (95\u00a0% CI 5 to 40; to 10")):
+    for record, interval in ((roughly, "0 to 40 of all are wrong (95\u00a0% CI; to 10"), (known, "wrong (95\u00a0% CI 5 to 40; to 10")):
         found = verdict(with_suspects(audit, **record))
         assert rule in found.lines
         assert f"{interval} unless errors gather on hard rows)" in found.sentence

@@ -28,9 +28,9 @@ def test_a_line_for_each_pair_of_classes_with_its_interval(audit: Audit) -> None
         (names[1], names[0], 12, "6 to 24", 12.4 / rows[1], 120),
         (names[0], names[1], 2, "0 to 9", 2.2 / rows[0], 30),
     ]
-    assert most_often(estimated, PAIRS) == [
-        f"`{names[1]}` should be `{names[0]}` (about 12) and `{names[0]}` should be `{names[1]}` (about 2)."
-    ]
+    assert most_often(estimated, PAIRS) == [f"`{names[1]}` should be `{names[0]}` (about 12)."]
+    even = [{**PAIRS[0], "expected": 8.0}, {**PAIRS[1], "expected": 7.0}]
+    assert most_often(estimated, even) == [], "errors that go either way alike are no finding"
     section = suspects_section(estimated)
     assert section is not None and table in section.blocks and "Most often: " in said_of(section)
 
@@ -51,6 +51,13 @@ def test_of_a_class_that_the_models_do_not_know_it_is_not_said_what_it_should_be
     assert most_often(estimated, PAIRS) == []
     said = f"`{names[0]}` should be `{names[1]}` (about 7)."
     assert most_often(estimated, [PAIRS[0], {**PAIRS[1], "expected": 7.0}]) == [said]
+
+
+def test_how_many_at_most_is_a_column_where_that_is_more_than_an_interval_says(audit: Audit) -> None:
+    alike = [{**pair, "most": pair["high"]} for pair in PAIRS]
+    for pairs, columns in ((PAIRS, 6), (alike, 5)):
+        table = wrong_by_class(with_suspects(audit, calibrated=True, wrong={**WRONG, "pairs": pairs}))
+        assert table is not None and len(table.columns) == columns == len(table.cells[0])
 
 
 def test_of_many_pairs_the_most_frequent_are_listed(audit: Audit) -> None:

@@ -39,6 +39,15 @@ def test_where_the_number_cannot_be_estimated_no_pair_is_either() -> None:
     assert label_doubt(probabilities, given).pairs == ()
 
 
+def test_where_no_sure_row_is_counted_an_interval_ends_near_what_the_models_take_for_the_class() -> None:
+    # Of 300 rows labelled 1 the models take two for class 0, of which the surest four rows show nothing.
+    given = np.repeat([0, 1], [50, 300])
+    taken = np.repeat([[0.95, 0.05], [0.98, 0.02], [0.001, 0.999]], [50, 2, 298], axis=0)
+    transition, anchors = np.array([[0.97, 0.03], [0.01, 0.99]]), np.array([[4.0, 0.0], [0.0, 200.0]])
+    found = {(pair.given, pair.true): pair for pair in wrong_pairs(taken, taken, given, transition, anchors, (0.5, 1.5))}
+    assert 2 <= found[1, 0].high <= 6 and found[1, 0].low == 0
+
+
 def test_as_many_pairs_as_a_page_can_show() -> None:
     n_classes = 30
     rng = np.random.default_rng(1)

@@ -56,7 +56,7 @@ def _sentence(audit: Audit, one: EvaluationLabels) -> str:
     if record["wrong"] is not None:
         return f"{name}: {on_condition(audit)}{labels_said_wrong(record['wrong'])}; suspects: {listed}."
     why = why_unknown(record, record["rows"])
-    unknown = f"{''.join(within('how many are wrong', between_left(record), record['rows']))}{f': {why}' if why else ''}"
+    unknown = f"{''.join(within('how many of all are wrong', between_left(record), record['rows']))}{f': {why}' if why else ''}"
     return f"{name}: worth a second look: {listed}; {unknown}."
 
 
@@ -66,8 +66,8 @@ def _sets(sets: Sequence[EvaluationLabels]) -> Table:
     columns += [Column(title, "count", meaning) for title, meaning in (("Wrong", "about how many, by estimate"), *meant)]
     cells: list[Sequence[Cell]] = []
     for one in sets:
-        wrong = one.record.get("wrong")
-        ends = (None,) * 3 if wrong is None else tuple(round(wrong[end]) for end in ("expected", "low", "high"))
+        wrong = one.record.get("wrong") or one.record.get("between") or {}
+        ends = tuple(round(wrong[end]) if end in wrong else None for end in ("expected", "low", "high"))
         cells.append((cut(one.name, _NAME), one.record["rows"], one.record["suspects"], *ends))
     return Table("The sets looked at", columns, cells)
 

@@ -122,9 +122,10 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> str:
     some = counted(number, "label")
     known = f"{some} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong"
     second = f"{some} of {count(audit.rows)} {'is' if number == 1 else 'are'} worth a second look"
+    if not number:
+        return f"No label of {count(audit.rows)} reaches {probability(record['threshold'])}, from which on rows are listed."
     sentences = [f"{second if record.get('unknown') else known} ({share(number, audit.rows)})."]
-    if number:
-        sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
+    sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
     if number > MOST_LISTED:
         sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {audit.how_made.suspects}.")
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed.")

@@ -22,7 +22,7 @@ def test_each_set_has_a_sentence_and_a_table_of_its_suspects(audit: Audit) -> No
     close = evaluation_labels_section(replace(audit, evaluation_labels=(looked_at("dev", unknown="little explained", between=ends),)))
     assert (
         close is not None
-        and "4 to 120 are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too" in close.lead
+        and "4 to 120 of all are wrong (95\u00a0% CI), and no closer number can be estimated: the models explain too" in close.lead
     )
     assert section.lead.endswith("odd: no label could be judged: one class")
     every, table = section.blocks
