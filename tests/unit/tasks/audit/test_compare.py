@@ -81,11 +81,11 @@ def space(tmp_path: Path) -> Space:
 
 def test_a_first_audit_has_nothing_to_be_held_against(space: Space) -> None:
     space.fill(SIZE, ["u001"])
-    assert space.run()[0] == "the first audit of this workspace"
+    assert space.run()[0] == "no earlier audit of other rows, labels or parameters"
     assert not (space.path / "data/compare/comparison.json").exists()
     assert space.read("reports/compare.metrics.json") == {"audit.number": 1}
     later = ("new_suspects", "changed_suspects", "class_shift", "accuracy_drop")
-    assert {space.outcome(gate) for gate in later} == {("unknown", "No earlier audit to compare with.")}
+    assert {space.outcome(gate) for gate in later} == {("unknown", "No earlier audit of other rows, labels or parameters to compare with.")}
 
 
 def test_an_accuracy_on_another_set_than_before_is_not_compared(space: Space) -> None:
@@ -177,7 +177,7 @@ def test_what_the_last_audit_left_may_be_broken(space: Space) -> None:
     space.run()
     (space.path / "data/compare/record.json").write_text("{")
     space.fill(SIZE, ["u002"])
-    assert space.run()[0] == "the first audit of this workspace"
+    assert space.run()[0] == "no earlier audit of other rows, labels or parameters"
 
 
 @pytest.mark.parametrize("audits", [1, 2])
