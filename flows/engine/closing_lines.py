@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.page.read_verdict import BEYOND, GATHER, MADE_FROM, OF_SET, SAME, verdict_of
+from cartograph.page.read_verdict import BEYOND, GATHER, JUDGED, MADE_FROM, OF_SET, SAME, verdict_of
 from tasks.audit.clean import FOUND, METRICS
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
@@ -37,7 +37,7 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
         console.say(f"Found      {said[0]}")
         for line in said[1:]:
             # The other lines are on the page.
-            if line.startswith((GATHER, BEYOND)) or any(part in line for part in (OF_SET, SAME, MADE_FROM)):
+            if line.startswith((GATHER, BEYOND, JUDGED)) or any(part in line for part in (OF_SET, SAME, MADE_FROM)):
                 console.say(f"           {line}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":

@@ -9,7 +9,7 @@ from cartograph.clean.recommended import WEIGHABLE
 from cartograph.clean.reviewed import Reviewed, errors_go_on
 from cartograph.page.audit import Audit
 from cartograph.page.blind import blind_number
-from cartograph.page.read_verdict import BEYOND
+from cartograph.page.read_verdict import BEYOND, JUDGED
 from cartograph.statistics.gathered import is_most_assumed
 from cartograph.wording import about, count, counted, cut
 
@@ -55,7 +55,7 @@ def outcomes(audit: Audit) -> list[str]:
     """Return, where some labels look wrong (of texts, for sure), what no row tells: that labels may follow from something else."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     if record.get("unknown") == "outcome":
-        return [f"If each row was judged for its label, name its column otherwise than `{cut(record['outcome'], 60)}`, such as `label`."]
+        return [f"{JUDGED}, name its column otherwise than `{cut(record['outcome'], 60)}`, such as `label`."]
     if not len(audit.flagged):
         return []
     if audit.info.features:

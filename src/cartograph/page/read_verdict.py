@@ -12,6 +12,9 @@ GATHER, OF_SET, BEYOND = "Suspects gather", "of the evaluation set", "Not in tha
 """How the line begins that says where suspects gather, what is in the one that says how many labels of an evaluation set are wrong, and how
 that begins which says what a number leaves out: those that a terminal repeats beside the sentence."""
 
+JUDGED = "If each row was judged for its label"
+"""How the line begins that says how an outcome by its column's name is audited as a label: repeated, too."""
+
 SAME, MADE_FROM = "of another row under another label", "cannot be found"
 """What is in the line of texts or values that stand under several labels, and in that of what was made from the label: repeated, too."""
 

@@ -31,6 +31,7 @@ MOST_LISTED = 1000
 _BINS = 20
 _FEWEST_IN_PAIRS = 10
 _FEWEST_LABELS = 3
+_TWO = 2
 _NAMED = 5
 _READS = {
     "confidence": "the probability that the model gave to the label, averaged over the epochs (the classifier of the paper)",
@@ -61,7 +62,7 @@ def suspects_section(audit: Audit) -> Section | None:
     if (by_class := wrong_by_class(audit)) is not None:
         blocks.append(by_class)
     if audit.suspects.record["flips"]:
-        blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
+        blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record, len(audit.info.labels)))]
     if audit.suspects.record["flips"] and not audit.suspects.record["assumption"]:
         blocks.append(_detectors(audit.suspects.record))
     return Section("suspects", "Suspects", _lead(audit, audit.suspects.record), blocks)
@@ -156,7 +157,7 @@ def _f1(value: float, record: Mapping[str, Any]) -> str:
     return f"{probability(value)} ({low} to {high})"
 
 
-def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(record: Mapping[str, Any], classes: int) -> list[tuple[str, str]]:
     f1 = {**{name: detector["f1"] for name, detector in record["detectors"].items()}, "variability": record["f1_variability"]}
     facts = [
         ("Detector", record["reason"]),
@@ -175,7 +176,10 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts.append(("Left out", f"{left_out} that a detector flags {excluded} may be {real}"))
     source = record["suggestions"]["from"]
     right = record["suggestions"]["right"].get(source)
-    correct = "" if right is None else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
+    # Of two classes there is one other label to suggest.
+    correct = (
+        "" if right is None or classes == _TWO else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
+    )
     facts.append(("Suggested labels", f"from {_SOURCES[source]}{correct}"))
     return facts
 

@@ -59,13 +59,14 @@ def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_e
     lines = [
         "9 of the 90 rows have the text of another row under another label: look.",
         "`code` tells it: wrong labels cannot be found.",
+        "If each row was judged for its label, name its column otherwise than `outcome`, such as `label`.",
         "c",
     ]
     head = json.dumps({"verdict": {"sentence": "It has not learnt. Raise x. 3 of 9 labels are worth a second look.", "lines": lines}})
     page.write_text(f'<script type="application/json" id="data-content">{head}</script>')
     closing_lines.print_places(space, None)
     shown = capsys.readouterr().out.splitlines()
-    assert [line.strip() for line in shown[2:4]] == lines[:2] and not any(line.endswith(" c") for line in shown)
+    assert [line.strip() for line in shown[2:5]] == lines[:3] and not any(line.endswith(" c") for line in shown)
     assert [line for line in shown if line.startswith("Warning")] == [
         "Warning    1 problem with the map, at or above the 1 of `a`.",
         "Warning    3 of 9 labels look wrong: all of them.",
