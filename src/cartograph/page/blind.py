@@ -25,10 +25,11 @@ def blind_shares(audit: Audit) -> str:
     """Return which shares of the rows that people read blind are mislabelled, as a clause; empty without a blind check."""
     if audit.blind is None:
         return ""
-    kinds = {"predicted_noise": "rows that models doubt", "predicted_clean": "others"}
-    shares = [
-        f"{percent(audit.blind[f'{kind}.mislabelled'])} of {count(int(audit.blind[f'{kind}.rows']))} {of}" for kind, of in kinds.items()
-    ]
+    shares = []
+    for kind, of in (("predicted_noise", "rows that models doubt"), ("predicted_clean", "others")):
+        # A kind of which no row was read, such as suspects where there are none, has no share.
+        if rows := int(audit.blind[f"{kind}.rows"]):
+            shares.append(f"{percent(audit.blind[f'{kind}.mislabelled'])} of {count(rows)} {of}")
     return f"people found {' and '.join(shares)} mislabelled"
 
 

@@ -46,6 +46,10 @@ def test_what_people_read_stands_at_the_head_where_the_models_number_does_not_fi
         assert section is not None and "by a blind check of 8 rows" in said_of(section).lower() and "Most often" not in said_of(section)
         shares = "people found 67\u00a0% of 3 rows that models doubt and 20\u00a0% of 5 others mislabelled."
         assert shares in said_of(section) and "never saw the row they score" not in said_of(section)
+        unread = {**seen.blind, "predicted_noise.rows": 0}
+        del unread["predicted_noise.mislabelled"]
+        none = said_of(suspects_section(replace(seen, blind=unread)))
+        assert ": people found 20\u00a0% of 5 others mislabelled." in none, "of what nobody read nothing is said"
         cleaning = with_cleaning(seen).cleaning
         assert cleaning is not None
         cleaned = replace(

@@ -195,6 +195,12 @@ def test_of_checks_that_were_not_run_nothing_is_said(audit: Audit) -> None:
     assert "of the data" not in without and re.search(r"; (\d+ rows? could not|every row could) be used\.$", without)
 
 
+def test_where_all_suspects_are_decided_the_section_says_so(audit: Audit) -> None:
+    found = with_suspects(audit, flagged=(1, 0), calibrated=True, wrong={"expected": 3.0, "low": 1.5, "high": 6.0, "most": 9.0})
+    assert suspects_section(looked_at(audit, found, {"u1": True, "u0": False})).lead == "All 2 suspects are decided."
+    assert suspects_section(with_suspects(audit, flagged=())).lead == "No label of 8 reaches 0.50, from which on rows are listed."
+
+
 def test_the_sentence_begins_with_the_numbers_and_goes_on_with_what_follows_from_them(audit: Audit) -> None:
     def begins(found: Audit) -> str:
         top = verdict(found)

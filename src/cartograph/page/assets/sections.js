@@ -6,7 +6,7 @@ function regionCard(region) {
     el("h3", {}, region.name),
     el("p", { class: "amount" }, el("strong", {}, number.format(region.rows)), ` rows, ${region.share}`),
     el("p", {}, region.meaning),
-    el("dl", { class: "measures" }, region.bounds.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, prose(value))))),
+    el("dl", { class: "measures" }, region.bounds.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     examples.length ? el("ol", { class: "examples" }, examples.map(exampleItem)) : null);
 }
 

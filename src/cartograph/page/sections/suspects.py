@@ -123,6 +123,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> str:
     some = counted(number, "label")
     known = f"{some} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong"
     second = f"{some} of {count(audit.rows)} {'is' if number == 1 else 'are'} worth a second look"
+    if not number and len(audit.listed):
+        return f"All {counted(len(audit.listed), 'suspect')} are decided." if len(audit.listed) > 1 else "The one suspect is decided."
     if not number:
         return f"No label of {count(audit.rows)} reaches {probability(record['threshold'])}, from which on rows are listed."
     sentences = [f"{second if record.get('unknown') else known} ({share(number, audit.rows)})."]
