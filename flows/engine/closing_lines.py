@@ -53,7 +53,7 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
 def _unsaid(sentence: str, said: tuple[str, ...] | None) -> str:
     """Return a gate's sentence without the detail that the sentence of the audit has already."""
     gate, _, detail = sentence.partition(": ")
-    return f"{gate}." if said is not None and detail and said[0].startswith(detail.rstrip(".")) else sentence
+    return f"{gate}." if said is not None and detail and detail.rstrip(".") in said[0] else sentence
 
 
 def _from_here(sentence: str, space: Workspace) -> str:

@@ -184,7 +184,7 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     assert worse["state_type"] == "FAILED"
     assert set(states) <= {"Completed", "Cached"}, "every step ran: the report is there to read"
     assert platform.accelerators_taken() > 0, "what trains counts among the steps on an accelerator of all audits"
-    assert "of `gates.class_shift.fail`" in worse["state"]["message"]
+    assert "and `gates.class_shift.fail` is " in worse["state"]["message"]
     [event] = platform.events("cartograph.gate.failed")
     assert event["payload"]["gate"] == "class_shift" and event["payload"]["sentence"] in platform.heard[alerts]["text"]
     assert platform.heard[alerts]["outcome"] == "failed"

@@ -75,7 +75,7 @@ def evaluate_gates(measured: Sequence[GateValue], bounds: Mapping[str, Bound]) -
 
     >>> [found] = evaluate_gates([GateValue("suspects", 0.25, "1 of 4 labels looks wrong (25 %)", rows=["a"])], {"suspects": Bound(0.1)})
     >>> found.outcome, found.sentence
-    ('warned', '1 of 4 labels looks wrong (25 %), at or above the 10 % of `gates.suspects.warn`: a.')
+    ('warned', '1 of 4 labels looks wrong (25 %), and `gates.suspects.warn` is 10 %: a.')
     """
     used = [(item, bounds[item.gate]) for item in measured if item.gate in bounds]
     return [_finding(item, bound) for item, bound in used if bound != Bound()]
@@ -100,7 +100,7 @@ def _sentence(item: GateValue, bound: Bound, outcome: Outcome) -> str:
     assert limit is not None
     rows = f": {', '.join(item.rows)}" if item.rows else ""
     where = f" (all: {item.where})" if item.where else ""
-    return f"{item.statement}, at or above the {written(limit, item.unit)} of `gates.{item.gate}.{which}`{rows}{where}."
+    return f"{item.statement}, and `gates.{item.gate}.{which}` is {written(limit, item.unit)}{rows}{where}."
 
 
 def written(value: float, unit: str) -> str:

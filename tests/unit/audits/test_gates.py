@@ -22,7 +22,7 @@ def test_a_sentence_names_the_number_the_bound_and_the_rows() -> None:
     item = GateValue("accuracy_drop", 0.04, "Accuracy on test went from 0.900 to 0.860", "points", ["'a'", "'b'"], "data/x.parquet")
     [found] = evaluate_gates([item], {"accuracy_drop": Bound(warn=0.01, fail=0.03)})
     assert found.sentence == (
-        "Accuracy on test went from 0.900 to 0.860, at or above the 3 points of `gates.accuracy_drop.fail`: 'a', 'b' (all: data/x.parquet)."
+        "Accuracy on test went from 0.900 to 0.860, and `gates.accuracy_drop.fail` is 3 points: 'a', 'b' (all: data/x.parquet)."
     )
 
 

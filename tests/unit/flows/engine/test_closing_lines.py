@@ -50,8 +50,8 @@ def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_e
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(closing_lines, "came_to_gates", lambda space, error: True)
-    gates = ["1 problem with the map, at or above the 1 of `a`: It has not learnt. Raise x.", "3 of 9 labels look wrong: all of them."]
-    gates.append("5 rows could not be used, at or above the 5 % of `q`: 5 no label (all: data/ingest/quarantine.parquet).")
+    gates = ["1 problem with the map, and `a` is 1: It has not learnt. Raise x.", "3 of 9 labels look wrong: all of them."]
+    gates.append("5 rows could not be used, and `q` is 5 %: 5 no label (all: data/ingest/quarantine.parquet).")
     monkeypatch.setattr(closing_lines, "findings", lambda space: [{"outcome": "warned", "sentence": sentence} for sentence in gates])
     space = make_workspace(project / "workspaces/own")
     page = space.path / "reports/report.html"
@@ -62,13 +62,13 @@ def test_a_warning_does_not_say_again_what_was_found_and_lines_that_change_all_e
         "If each row was judged for its label, name its column otherwise than `outcome`, such as `label`.",
         "c",
     ]
-    head = json.dumps({"verdict": {"sentence": "It has not learnt. Raise x. 3 of 9 labels are worth a second look.", "lines": lines}})
+    head = json.dumps({"verdict": {"sentence": "3 of 9 labels are worth a second look. It has not learnt. Raise x.", "lines": lines}})
     page.write_text(f'<script type="application/json" id="data-content">{head}</script>')
     closing_lines.print_places(space, None)
     shown = capsys.readouterr().out.splitlines()
     assert [line.strip() for line in shown[2:5]] == lines[:3] and not any(line.endswith(" c") for line in shown)
     assert [line for line in shown if line.startswith("Warning")] == [
-        "Warning    1 problem with the map, at or above the 1 of `a`.",
+        "Warning    1 problem with the map, and `a` is 1.",
         "Warning    3 of 9 labels look wrong: all of them.",
         f"Warning    {gates[2].replace('data/', 'workspaces/own/data/')}",
     ]
