@@ -330,7 +330,7 @@ def test_where_no_row_is_a_suspect_it_says_how_to_list_those_doubted_most(
     found = re.search(r"rows-audit/suspects\.csv: no suspects; (--threshold \S+) lists the (\d+) rows doubted most\n", shown)
     assert found is not None and 50 <= int(found[2]) <= 90
     assert main(["audit", "rows.csv", *found[1].split(), "--epochs", "2"]) == 0
-    only_ranks = "; without a number of wrong labels its `probability` only ranks"
+    only_ranks = "; without an estimate of how many labels are wrong, its `probability` only ranks"
     assert f"rows-audit/suspects.csv: the suspects, most suspect first{only_ranks}\n" in capsys.readouterr().out
     listed = pd.read_csv("rows-audit/suspects.csv")
     assert len(listed) == int(found[2])

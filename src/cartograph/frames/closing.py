@@ -23,7 +23,8 @@ from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50
 """Rows that are named where none is a suspect, or few are."""
-_LISTED, _ONLY_RANKS = "the suspects, most suspect first", "; without a number of wrong labels its `probability` only ranks"
+_LISTED = "the suspects, most suspect first"
+_ONLY_RANKS = "; without an estimate of how many labels are wrong, its `probability` only ranks"
 
 
 def write_and_say(
