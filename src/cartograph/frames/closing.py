@@ -17,8 +17,9 @@ from cartograph.page.audit import HARDLY, Audit
 from cartograph.page.beyond_number import beyond_interval, outcomes
 from cartograph.page.class_names import indistinct_sentence, whole_classes
 from cartograph.page.gathered import catch_all_sentence, contradicting_sentence, gathered_sentence
-from cartograph.page.headline import NONE_SURE, few_of_unknown, not_estimated, on_condition, sure_suspects, why_unknown
+from cartograph.page.headline import few_of_unknown, on_condition, sure_suspects
 from cartograph.page.stretches import filled_sentence, shifted_sentence
+from cartograph.page.unknown_number import NONE_SURE, not_estimated, why_unknown
 from cartograph.wording import counted, labels_wrong
 
 _NEXT = 50

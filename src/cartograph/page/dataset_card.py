@@ -20,8 +20,9 @@ from cartograph.page.audit import Audit
 from cartograph.page.beyond_number import if_all_hard_rows
 from cartograph.page.blind import blind_number
 from cartograph.page.cleaning_effect import advice_of, cleaning_lines
-from cartograph.page.headline import between_left, looked_at, on_condition, why_unknown, within, wrong_clause
+from cartograph.page.headline import looked_at, on_condition, wrong_clause
 from cartograph.page.step_results import Cleaning
+from cartograph.page.unknown_number import between_left, why_unknown, within
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import count, counted, cut, labels_said_wrong, listing, markdown_table, percent, plain_markdown, share
 

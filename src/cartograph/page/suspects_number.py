@@ -9,8 +9,9 @@ from cartograph.page.audit import Audit
 from cartograph.page.beyond_number import at_most_a_quarter, if_all_hard_rows
 from cartograph.page.blind import blind_number, blind_shares
 from cartograph.page.gathered import labellers_sentence
-from cartograph.page.headline import between_left, why_unknown, wrong_clause
+from cartograph.page.headline import wrong_clause
 from cartograph.page.stretches import careless_sentence
+from cartograph.page.unknown_number import between_left, why_unknown
 from cartograph.page.wrong_by_class import most_often
 from cartograph.statistics.prior import PRIOR
 from cartograph.wording import between_ends, count, percent

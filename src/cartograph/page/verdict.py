@@ -151,7 +151,7 @@ def _start(audit: Audit) -> list[str]:
         why = "none is a suspect, but where labels are wrong, these are the likeliest"
         return [f"Start with the {what} doubted most, the first of the “Rows to read”: {why}."]
     if audit.training.get("learning", {}).get("state") in ("failed", "diverged", "by heart"):
-        review = "" if audit.several or audit.suspects is None else audit.how_made.review
+        review = "" if audit.several or audit.suspects is None or audit.blind is not None else audit.how_made.review
         # Of a model that learnt nothing, or its rows by heart, the hardest rows are any.
         return [f"Start with rows drawn at random (`{review} --blind`): nothing says which labels are wrong."] if review else []
     rows = audit.members(HARD)

@@ -9,9 +9,10 @@ import pyarrow as pa
 from cartograph.features.unusual import shown_values
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.headline import between_left, on_condition, why_unknown, within
+from cartograph.page.headline import on_condition
 from cartograph.page.read_verdict import OF_SET
 from cartograph.page.step_results import EvaluationLabels
+from cartograph.page.unknown_number import between_left, why_unknown, within
 from cartograph.schema import LABEL, ROW, SOURCE, DatasetInfo, dataset_info
 from cartograph.wording import count, counted, cut, labels_said_wrong, share
 
